@@ -28,6 +28,7 @@ from record.saved_plan import Machine, SavedPlan
 FILE_NAME = "result.json"
 SCHEMA = 4
 PROFILES = "profiles"  # a folder
+PLOTS = "plots"  # the folder of a report's figures
 # code of CellResult.reason for a cell that was skipped because its service never starts
 NOT_TRIED = "not_tried"
 

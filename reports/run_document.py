@@ -1,7 +1,9 @@
 """The report of a run as a document: all sections for which the run has data."""
 
+from collections.abc import Iterable
+
 from core.messages import Message, message, verbatim
-from reports.document.model import Document
+from reports.document.model import Document, Figure, Section
 from reports.sections import sections
 from reports.sections.machine import size_line
 from reports.view import View
@@ -32,3 +34,8 @@ def report(view: View) -> Document:
             file="result.json",
         ),
     )
+
+
+def figures(parts: Iterable[Section]) -> list[Figure]:
+    """Return all figures of sections and their subsections, in the order of the page."""
+    return [figure for section in parts for figure in (*section.figures, *figures(section.parts))]

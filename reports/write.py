@@ -1,28 +1,48 @@
 """Write the files of a report into the folder of the run, beside result.json."""
 
 import traceback
+from functools import partial
 from pathlib import Path
 
 from core.errors import BadInput
 from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import Message, message
+from record.saved_run import PLOTS
+from reports.document.model import Figure
 from reports.exports import PAGE
 from reports.exports.texts import text_files
 from reports.render.html import page
-from reports.run_document import report
+from reports.run_document import figures, report
 from reports.view import View
 
 
 def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Message]:
-    """Write all files of the report into *folder*: page, tables and findings.
+    """Write all files of the report into *folder*: page, tables, findings and plots.
 
     Return for each file that a bug prevented what happened. All others are written.
     Raises BadInput if *folder* cannot be written.
     """
-    document = report(view)
-    files = text_files(view, document, language)
-    files[PAGE] = lambda: page(document, language)
+    from reports.render import figures as drawing  # matplotlib is slow to import
+
+    document, drawn = report(view), dict[str, list[str]]()
+
+    def panels(figure: Figure) -> list[str]:
+        """Return the panels of a figure as SVG. They are drawn once, for the page and for the
+        plots.
+        """
+        if figure.key not in drawn:
+            drawn[figure.key] = drawing.page_panels(figure, language)
+        return drawn[figure.key]
+
+    def plot(figure: Figure) -> str:
+        return drawing.sheet(figure, panels(figure), language)
+
+    files = {**text_files(view, document, language)}
+    files[PAGE] = lambda: page(document, language, panels)
+    files |= {
+        f"{PLOTS}/{figure.key}.svg": partial(plot, figure) for figure in figures(document.sections)
+    }
     lost = []
     for name, make in files.items():
         try:
@@ -36,6 +56,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Me
 
 def _put(path: Path, content: str) -> None:
     try:
+        path.parent.mkdir(exist_ok=True)
         put(path, content)
     except OSError as error:
         cause = str(error.strerror or error)

@@ -28,7 +28,7 @@ from lab.run.measured_runtimes import Runtimes
 from record.decode import decoded
 from record.run_file import COMPARISONS, RunFile, load
 from record.saved_plan import Machine
-from record.saved_run import FILE_NAME, Run
+from record.saved_run import FILE_NAME, PLOTS, Run
 from systems import built_in
 
 QUIET_WINDOW_S = 0.3
@@ -199,7 +199,7 @@ def leftovers(folder: Path) -> list[Path]:
 
     These are partly written files, and the folder itself if it does not exist yet.
     """
-    return [folder / BESIDE, *([] if folder.exists() else [folder])]
+    return [folder / BESIDE, folder / PLOTS / BESIDE, *([] if folder.exists() else [folder])]
 
 
 @contextmanager

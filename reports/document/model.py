@@ -113,9 +113,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of one or more plots (panels), drawn by matplotlib for the HTML page.
+    """A figure of one or more plots (panels), drawn by matplotlib for the HTML page and for files
+    in plots/.
 
-    key: its id
+    key: its id and file name
 
     table: the data of the figure; the page folds it
     """

@@ -6,13 +6,14 @@ from pathlib import Path
 from core.errors import BadInput
 from core.files import write
 from record.run_file import COMPARISONS
-from record.saved_run import PROFILES
+from record.saved_run import PLOTS, PROFILES
 
 PAGE = "report.html"
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"
 TEXTS = ("table.csv", "routes.csv", "cells.csv", "findings.md")
 IN_FOLDER = (
     PAGE,
+    PLOTS,
     PROFILES,
     COMPARISONS,
     STRESS,

@@ -1,16 +1,21 @@
-"""Draw panels of figures with matplotlib as SVG for the page."""
+"""Draw panels of figures with matplotlib as SVG for the page, and join them to one file a figure in
+plots/.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from io import StringIO
+from math import ceil
+from textwrap import wrap
 from urllib.parse import unquote
 
 import matplotlib
 from matplotlib.figure import Figure as Drawing
 
 from core.languages import Language, Printable
-from reports.document.model import Figure, Panel
+from core.messages import Message
+from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
 from reports.render.panels import COLOURS, LINK
 
@@ -48,16 +53,40 @@ _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"', r'class="mark \1"'),
 )
 POINTS_PER_INCH = 72
+MOST_COLUMNS = 3
+LEAST_WIDTH, EDGE, LINE, TITLE_GAP = (
+    468.0,
+    7,
+    12.6,
+    18,
+)  # in points, as all lengths of a file in plots/
+TITLE_CHARACTER, CAPTION_CHARACTER = 6.3, 5.4
+FONTS = (
+    "DejaVu Sans, Noto Sans CJK SC, Source Han Sans SC, WenQuanYi Zen Hei, PingFang SC, "
+    "Microsoft YaHei, sans-serif"
+)  # a viewer takes Chinese characters from the first of these that it has
+_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+STYLE = "".join(
+    f".mark.r{place} {{ fill: {COLOURS[f'r{place}']}; stroke: {COLOURS['ground']}; }}"
+    for place in range(COUNT)
+)  # as in page.css, but without variables, which not every viewer knows
 
 
 def page_panels(figure: Figure, language: Language) -> list[str]:
     """Return the drawing of each panel of a figure that has curves, as SVG for the HTML page."""
     with panels.style():
-        return [
-            _panel_svg(f"{figure.key}-{place}", panel, language)
-            for place, panel in enumerate(figure.panels)
-            if panel.curves
-        ]
+        return [_panel_svg(*named, language) for named in _named(figure)]
+
+
+def _named(figure: Figure) -> list[tuple[str, Panel]]:
+    """Return the panels of a figure that have curves, each with a key that differs from those of
+    all others.
+    """
+    return [
+        (f"{figure.key}-{place}", panel)
+        for place, panel in enumerate(figure.panels)
+        if panel.curves
+    ]
 
 
 def _panel_svg(key: str, panel: Panel, language: Language) -> str:
@@ -91,3 +120,61 @@ def _panel_svg(key: str, panel: Panel, language: Language) -> str:
     box = f"0 0 {POINTS_PER_INCH * width:g} {POINTS_PER_INCH * height:g}"
     attributes = f'class="{kind}" viewBox="{box}" role="group" aria-label="{label}"'
     return f'<svg {attributes} focusable="false">{inner}'
+
+
+def sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
+    """Return an SVG file with all panels of a figure, in rows below its title and caption. The same
+    figure gives the same file.
+
+    drawn: what page_panels() returned for this figure and language
+    """
+    language = Printable(language)
+    sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
+    across = (
+        min(MOST_COLUMNS, ceil(len(drawn) ** 0.5))
+        if len(drawn) > MOST_COLUMNS
+        else max(1, len(drawn))
+    )
+    column = max([LEAST_WIDTH / across, *(width for width, _ in sizes)])
+    caption = _lines(figure.caption, across * column, CAPTION_CHARACTER, language)
+    titles = [_lines(panel.title, column, TITLE_CHARACTER, language) for _, panel in _named(figure)]
+    made = [
+        _text([language.text(figure.title)], EDGE, 18, "font-size: 13px; font-weight: bold"),
+        _text(caption, EDGE, 37, f"fill: {COLOURS['soft']}"),
+    ]
+    top = 30 + LINE * len(caption)
+    for start in range(0, len(drawn), across):
+        row = slice(start, start + across)
+        foot = top + TITLE_GAP + LINE * max(map(len, titles[row]))
+        for place, (title, svg, (width, height)) in enumerate(
+            zip(titles[row], drawn[row], sizes[row], strict=True)
+        ):
+            made.append(_text(title, place * column + EDGE, top + TITLE_GAP, "font-weight: bold"))
+            box = f'x="{place * column:g}" y="{foot:g}" width="{width:g}" height="{height:g}"'
+            made.append(svg.replace("<svg", f'<svg {box} overflow="visible"', 1))
+        top = foot + max(height for _, height in sizes[row])
+    width = across * column
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'width="{width:g}pt" '
+        f'height="{top:g}pt" viewBox="0 0 {width:g} {top:g}" '
+        f'font-family="{FONTS}">'
+        f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>"
+        f'<rect width="100%" height="100%" fill="{COLOURS["ground"]}"/>{"".join(made)}</svg>\n'
+    )
+    svg = re.sub(r"<(/?)a\b[^>]*>", r"<\1g>", svg)  # their links lead to places of the page
+    return re.sub(rf"var\(--({'|'.join(COLOURS)})\)", lambda name: COLOURS[name[1]], svg)
+
+
+def _text(lines: Sequence[str], left: float, top: float, style: str) -> str:
+    """Return lines of text as an SVG element. *top* is the base of the first line."""
+    spans = (
+        f'<tspan x="{left:g}" y="{top + LINE * row:g}">{escape(line)}</tspan>'
+        for row, line in enumerate(lines)
+    )
+    return f'<text style="font-size: 10px; fill: {COLOURS["ink"]}; {style}">{"".join(spans)}</text>'
+
+
+def _lines(words: Message, width: float, character: float, language: Language) -> list[str]:
+    """Return the text, split into lines that fit into *width* points."""
+    return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)

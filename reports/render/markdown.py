@@ -8,12 +8,13 @@ from core.languages import Language, Printable
 from core.messages import Message
 from reports.document.model import Document, Line, Section, Table
 
+PICTURE = "plots/{key}.svg"
 _INLINE = re.compile(r"([\\|<*`~\[]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[0-9A-Za-z]+;))")
 _BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 
 
 def markdown(document: Document, language: Language) -> str:
-    """Return the document as Markdown. Of figures, it has the tables of their data.
+    """Return the document as Markdown, in which figures are links to picture files in plots/.
 
     Sections with a filtered table, the table of all cells, are left out, because cells.csv has its
     figures.
@@ -36,9 +37,15 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
         return [_escaped(language.text(words)) for words in messages if words]
 
     listed = texts([*section.answer, *section.sentences])
+    pictures = [
+        f"![{_alternative(language.text(figure.title or figure.caption))}]"
+        f"({PICTURE.format(key=figure.key)})"
+        for figure in section.figures
+    ]
     tables = [*(figure.table for figure in section.figures if figure.table), *section.tables]
     body = [
         *(["\n".join(f"- {line}" for line in listed)] if len(listed) > 1 else listed),
+        *pictures,
         *(text for made in tables if made for text in _table(made, language, level + 1)),
         *(text for part in section.parts if part for text in _section(part, language, level + 1)),
         *(_block(language.text(block)) for block in section.texts),
@@ -114,3 +121,8 @@ def _escaped(text: str) -> str:
 def _in_line(text: str) -> str:
     """Return text on one line, escaped for use within a line, such as in a table cell."""
     return _INLINE.sub(r"\\\1", " ".join(text.split()))
+
+
+def _alternative(text: str) -> str:
+    """Return text escaped for use as a picture's alternative text."""
+    return _escaped(text).replace("]", "\\]")

@@ -1,14 +1,15 @@
-"""The drawing of a panel for the page."""
+"""One drawing of a panel for the page and for the files of plots/."""
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from core.languages import ENGLISH
+from core.languages import ENGLISH, language
 from reports.document.model import Figure
-from reports.render.figures import page_panels
+from reports.render.figures import page_panels, sheet
 from reports.render.panels import spread
 from tests.reports.render.test_hostile import document
 
@@ -25,7 +26,17 @@ def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_
     assert "font-family" not in svg
     ids = re.findall(r' id="([^"]*)"', svg)
     assert len(ids) == len(set(ids))
-    assert svg == "".join(page_panels(figure(2), ENGLISH))
+
+
+def test_files_are_whole_and_the_same_each_time() -> None:
+    """In Chinese; test_hostile.py has English ones."""
+    made, chinese = figure(4), language("zh")
+    svg = sheet(made, page_panels(made, chinese), chinese)
+    root = ET.fromstring(svg)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(root.findall("{*}svg")) == 4
+    assert "var(--" not in svg
+    assert sheet(made, page_panels(made, chinese), chinese) == svg
 
 
 @pytest.mark.parametrize(
