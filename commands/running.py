@@ -300,6 +300,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
                 service_names(run.plan.user_service),
                 quiet=quiet,
                 limit_s=max(0.0, limit_s) if until or objectives else None,
+                duration_s=order.plan.method.duration_s,
                 language=output.language,
             ) as progress,
             standing(order.plan, order.runtimes) as beside,

@@ -30,6 +30,7 @@ from reports.render.console import terminal
 
 BAR_WIDTH = 12
 STARTING = message("starting the programs beside the service")
+LONGER = 1.1  # times of measurements whose ratio is below this count as equal
 SILENT_S = 12.0  # after so long without a line, a plain display says that the measurement goes on
 
 
@@ -95,9 +96,12 @@ class QuietDisplay(ExitStack):
     limit_s: the time after which the run ends at the latest, even before all of its blocks; inf if
         unknown. None if the run measures all blocks
     clock: returns the current time in s
+    timed_s: how long a cell is timed: as the plan says, or longer because requests are long; 0 if
+        unknown
     """
 
     style = ""
+    timed_s = 0.0
 
     def __init__(
         self,
@@ -172,6 +176,23 @@ class QuietDisplay(ExitStack):
         left, spent_s = self._total - now.done, self._clock() - now.time_s
         return max(cell_s * left - spent_s, spent_s / together * (left - together), 0.0)
 
+    def _lengthened(self, result: CellResult) -> Message:
+        """Return that a cell was timed for longer than was planned and than all cells before it;
+        empty if it was not.
+
+        Probes of a search for the capacity have lengths of their own.
+        """
+        before_s, timed_s = self.timed_s, result.turns.slices * result.turns.length_ns / 1e9
+        if not before_s or result.probe or timed_s < LONGER * before_s:
+            return NOTHING
+        self.timed_s = timed_s
+        return message(
+            "Requests take so long that each measurement is timed for {long:.1f} s instead of "
+            "{short:.1f} s.",
+            long=timed_s,
+            short=before_s,
+        )
+
     def place(self) -> Message:
         """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
         if self._limit_s is not None:
@@ -232,7 +253,9 @@ class PlainDisplay(QuietDisplay):
                 )
 
     def _show(self, result: CellResult) -> None:
-        """Print a line about a completed measurement (cell)."""
+        """Print a line about a completed measurement (cell), and one if its time was longer."""
+        if longer := self._lengthened(result):
+            self._print(longer)
         left = self.left() if self._done < self._total else NOTHING
         line = message("[{place}] {cell}", place=self.place(), cell=cell_line(result, self._names))
         self._print(line, self._values(result.system, result.params), left, self._failed())
@@ -288,6 +311,8 @@ class LiveDisplay(QuietDisplay):
         is invalid.
         """
         super()._show(result)
+        if longer := self._lengthened(result):
+            self._print(longer)
         self._rate = (
             verbatim(f"{whole(requests_per_s(result))}/s")
             if result.clients and result.wall_ns
@@ -306,13 +331,17 @@ def display(
     *,
     quiet: bool = False,
     limit_s: float | None = None,
+    duration_s: float = 0.0,
     language: Language = ENGLISH,
 ) -> QuietDisplay:
     """Return the kind of display that suits standard error, which may be a terminal.
 
     quiet: whether to show only cells that are not ok
+    duration_s: how long each cell is timed if its requests are short enough; 0 if unknown
     names, limit_s: as QuietDisplay takes them
     """
     console = terminal(sys.stderr)
     kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
-    return kind(console, language, cells, names, limit_s=limit_s)
+    shown = kind(console, language, cells, names, limit_s=limit_s)
+    shown.timed_s = duration_s
+    return shown

@@ -12,6 +12,7 @@ from time import monotonic
 import pytest
 from rich.console import Console
 
+from record.child_lines import Turns
 from record.saved_run import CellResult
 from reports.render.console import terminal
 from reports.terminal import progress
@@ -152,6 +153,18 @@ def test_the_time_left_is_that_of_the_latest_block_or_of_the_present_one_if_that
         seen.append(str(shown.left()))
     # 5 and 4 blocks of 12 s; then 3 and 2 blocks of 60 s are left, which the display knew only afterwards
     assert seen == ["", "", "60 s left", "48 s left", "48 s left", "3 min left", "3 min left", "2 min left"]
+
+
+def test_a_line_says_that_measurements_take_longer_because_requests_do() -> None:
+    out = io.StringIO()
+    with PlainDisplay(terminal(out)) as shown:
+        shown.timed_s = 1.0
+        for done, length in enumerate((1000, 7478, 7478), 1):
+            turns = Turns(slices=2, length_ns=length * MS // 2)
+            shown.cell_ended(replace(ok(), turns=turns), done, 4)
+        shown.cell_ended(replace(ok(), turns=Turns(slices=1, length_ns=99_000 * MS), probe="scan"), 4, 4)
+    said = "Requests take so long that each measurement is timed for 7.5 s instead of 1.0 s."
+    assert [line for line in out.getvalue().splitlines() if "instead of" in line] == [said]
 
 
 @pytest.mark.parametrize(("limit_s", "left"), [(180.0, "at most 80 s left"), (inf, "")])
