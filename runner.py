@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 
 
-LIBRARIES = ("jinja2", "matplotlib", "numpy", "polib", "resvg_py", "rich", "scipy", "yaml")
+LIBRARIES = ("jinja2", "matplotlib", "numpy", "polib", "rich", "scipy", "yaml")
 
 
 def enter_environment() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from commands.output import no_run_in, output, short
 from config.plan_options import JSON, QUIET
 from core.errors import BadInput
-from core.messages import NOTHING, Message
+from core.messages import NOTHING
 from core.program import RUNS
 from lab.folders import PrivateFolder
 from lab.run.runs import expect_no_foreign_files, leftovers, titles
@@ -40,19 +40,15 @@ def write(folder: Path, run: Run) -> Written:
     """
     from reports.parts.swept_values import run_headline
     from reports.view import View
-    from reports.write import PartsLost, write_all
+    from reports.write import write_all
 
     view = View(run, titles(run))
     run.comparisons = [*view.comparisons, *view.of_values, *view.between_bests]
     run.headline = run_headline(view)
-    reasons: Sequence[Message] = ()
-    try:
-        write_all(view, folder, output.language)
-    except PartsLost as lost:
-        reasons = lost.reasons
-    for reason in reasons:
+    lost = write_all(view, folder, output.language)
+    for reason in lost:
         output.error(reason)
-    return Written(folder=folder, view=view, is_complete=not reasons)
+    return Written(folder=folder, view=view, is_complete=not lost)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:

@@ -1,14 +1,13 @@
 """Write the files of a report into the folder of the run, beside result.json."""
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from core.errors import BadInput, GilscopeError
+from core.errors import BadInput
 from core.files import put
 from core.languages import ENGLISH, Language
-from core.messages import SENTENCES, Message, listed, message
+from core.messages import Message, message
 from record.saved_run import PLOTS
 from reports.document.model import Figure
 from reports.exports import PAGE
@@ -17,27 +16,12 @@ from reports.render.html import page
 from reports.run_document import figures, report
 from reports.view import View
 
-Files = Mapping[str, str | bytes]
 
+def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Message]:
+    """Write all files of the report into *folder*: page, tables, findings and plots.
 
-class PartsLost(GilscopeError):
-    """An error for a report of which some files could not be created.
-
-    paths: all other files, which are written
-    """
-
-    def __init__(self, paths: Sequence[Path], reasons: Sequence[Message]) -> None:
-        super().__init__(listed(reasons, SENTENCES))
-        self.paths = list(paths)
-        self.reasons = list(reasons)
-
-
-def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Path]:
-    """Write all files of the report into *folder* and return their paths: page, tables, findings
-    and plots.
-
-    Raises BadInput if *folder* cannot be written. Raises PartsLost if a bug prevented some files;
-    all others are written.
+    Return for each file that a bug prevented what happened. All others are written.
+    Raises BadInput if *folder* cannot be written.
     """
     from reports.render import figures as drawing  # matplotlib is slow to import
 
@@ -51,37 +35,26 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Pa
             drawn[figure.key] = drawing.page_panels(figure, language)
         return drawn[figure.key]
 
-    def files(figure: Figure) -> Files:
-        return drawing.files(figure, panels(figure), language)
+    def plot(figure: Figure) -> str:
+        return drawing.sheet(figure, panels(figure), language)
 
-    parts: dict[str, Callable[[], str | Files]] = {**text_files(view, document, language)}
-    parts[PAGE] = lambda: page(document, language, panels)
-    parts |= {
-        f"{PLOTS}/{figure.key}": partial(files, figure) for figure in figures(document.sections)
+    files = {**text_files(view, document, language)}
+    files[PAGE] = lambda: page(document, language, panels)
+    files |= {
+        f"{PLOTS}/{figure.key}.svg": partial(plot, figure) for figure in figures(document.sections)
     }
-    return _written(parts, folder)
-
-
-def _written(parts: Mapping[str, Callable[[], str | Files]], folder: Path) -> list[Path]:
-    """Write the files of each part of a report and return their paths. Raises PartsLost if a part
-    cannot be created.
-    """
-    paths: list[Path] = []
-    lost: list[Message] = []
-    for part, make in parts.items():
+    lost = []
+    for name, make in files.items():
         try:
-            made = make()
+            text = make()
         except Exception as error:
-            lost.append(_lost(part, error))
-            continue
-        files = {part: made} if isinstance(made, str) else made
-        paths += [_put(folder / name, content) for name, content in files.items()]
-    if lost:
-        raise PartsLost(paths, lost)
-    return paths
+            lost.append(_lost(name, error))
+        else:
+            _put(folder / name, text)
+    return lost
 
 
-def _put(path: Path, content: str | bytes) -> Path:
+def _put(path: Path, content: str) -> None:
     try:
         path.parent.mkdir(exist_ok=True)
         put(path, content)
@@ -92,7 +65,6 @@ def _put(path: Path, content: str | bytes) -> Path:
             path=str(path),
             cause=cause,
         ) from error
-    return path
 
 
 def _lost(name: str, error: Exception) -> Message:

@@ -39,7 +39,7 @@ LIBRARIES = {
     "analysis": "numpy scipy",
     "lab": "msgspec",
     "commands": "rich",
-    "reports": "numpy scipy matplotlib resvg_py rich jinja2 markupsafe",
+    "reports": "numpy scipy matplotlib rich jinja2 markupsafe",
 }
 ONE_FILE = {
     "core/languages.py": "polib",
@@ -71,7 +71,7 @@ REPORTS = {
     "compare": "document parts view",
     "exports": "document view render compare",
     "terminal": "document render",
-    "write": "document view render run_document exports",
+    "write": "view render run_document exports",
     "frame": "exports",
 }
 

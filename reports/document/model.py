@@ -40,11 +40,10 @@ def traced(words: Message | str, cells: str, figure: str = "") -> Message:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A point of a plot, with its tooltip and its error bars along x and y.
+    """A point of a plot, with its tooltip and its error bar.
 
     tip: its tooltip
     low, high: its interval along y
-    left, right: its interval along x
     """
 
     x: float
@@ -53,8 +52,6 @@ class Mark:
     cells: str = ""
     low: float | None = None
     high: float | None = None
-    left: float | None = None
-    right: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +101,7 @@ class Panel:
     """One plot of a figure: its title, axes and curves, and an optional reference line.
 
     across, up: its axes
-    level: a reference line at this y, or at this x if *upright*
+    level: a reference line at this y
     """
 
     title: Message = NOTHING
@@ -112,7 +109,6 @@ class Panel:
     up: Axis
     curves: Sequence[Curve] = ()
     level: float | None = None
-    upright: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""Build tables and line charts for the sections of a report. These functions have no
-side effects.
-"""
+"""Build tables for the sections of a report. These functions have no side effects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +15,7 @@ from core.messages import Message, message
 from reports.document.model import (
     COUNT,
     Column,
-    Curve,
     Datum,
-    Mark,
     Strip,
     Table,
     arm,
@@ -200,37 +196,6 @@ def table(
 
     made = [(head, [*map(line, items)]) for head, items in groups]
     return Table(name=name, columns=[one.column for one in cols], groups=made, **more)
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A position on a chart's axis, with the values that a runtime or service has there, one for
-    each block (round).
-
-    cells: their groups
-    name: the name in tooltips
-    """
-
-    place: float
-    values: Sequence[float]
-    cells: str
-    name: str | Message
-
-
-def line(name: str | Message, look: int, spots: Sequence[Spot], form: Form) -> Curve:
-    """Return the curve of a line chart: a line through the median at each position, and a mark for
-    each value.
-    """
-    return Curve(
-        name=name,
-        look=look,
-        line=[(spot.place, median(spot.values)) for spot in spots],
-        marks=[
-            Mark(x=spot.place, y=value, tip=tip(spot.name, form(value)), cells=spot.cells)
-            for spot in spots
-            for value in spot.values
-        ],
-    )
 
 
 def tip(name: str | Message, value: str) -> Message:

@@ -92,11 +92,12 @@ def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata as pyperf accepts it: texts are on one line, and empty or unknown values are
     left out.
     """
-    known = {name: value for name, value in metadata.items() if value is not None}
-    texts = {
-        name: " ".join(value.split()) for name, value in known.items() if isinstance(value, str)
-    }
-    return {name: value for name, value in (known | texts).items() if value != ""}
+    lines = {}
+    for name, value in metadata.items():
+        line = " ".join(value.split()) if isinstance(value, str) else value
+        if line not in ("", None):
+            lines[name] = line
+    return lines
 
 
 def _name(row: Row) -> str:

@@ -1,1 +1,1 @@
-"""Renderers for any document: HTML, Markdown and terminal output, and figures as SVG and PNG."""
+"""Renderers for any document: HTML, Markdown and terminal output, and figures as SVG."""

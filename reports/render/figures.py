@@ -1,5 +1,5 @@
-"""Draw panels of figures with matplotlib as SVG for the page, and join them to the SVG and PNG
-files in plots/.
+"""Draw panels of figures with matplotlib as SVG for the page, and join them to one file a figure in
+plots/.
 """
 
 import re
@@ -11,12 +11,10 @@ from textwrap import wrap
 from urllib.parse import unquote
 
 import matplotlib
-import resvg_py
 from matplotlib.figure import Figure as Drawing
 
-from core.languages import ENGLISH, Language, Printable
+from core.languages import Language, Printable
 from core.messages import Message
-from record.saved_run import PLOTS
 from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
 from reports.render.panels import COLOURS, LINK
@@ -54,7 +52,7 @@ _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ("|".join(_VARIABLES), lambda colour: _VARIABLES[colour[0]]),
     (r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"', r'class="mark \1"'),
 )
-POINTS_PER_INCH, DOTS_PER_INCH = 72, 110
+POINTS_PER_INCH = 72
 MOST_COLUMNS = 3
 LEAST_WIDTH, EDGE, LINE, TITLE_GAP = (
     468.0,
@@ -63,11 +61,15 @@ LEAST_WIDTH, EDGE, LINE, TITLE_GAP = (
     18,
 )  # in points, as all lengths of a file in plots/
 TITLE_CHARACTER, CAPTION_CHARACTER = 6.3, 5.4
+FONTS = (
+    "DejaVu Sans, Noto Sans CJK SC, Source Han Sans SC, WenQuanYi Zen Hei, PingFang SC, "
+    "Microsoft YaHei, sans-serif"
+)  # a viewer takes Chinese characters from the first of these that it has
 _BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 STYLE = "".join(
     f".mark.r{place} {{ fill: {COLOURS[f'r{place}']}; stroke: {COLOURS['ground']}; }}"
     for place in range(COUNT)
-)  # as in page.css, but without variables, which resvg does not know
+)  # as in page.css, but without variables, which not every viewer knows
 
 
 def page_panels(figure: Figure, language: Language) -> list[str]:
@@ -120,24 +122,13 @@ def _panel_svg(key: str, panel: Panel, language: Language) -> str:
     return f'<svg {attributes} focusable="false">{inner}'
 
 
-def files(figure: Figure, drawn: Sequence[str], language: Language) -> dict[str, bytes]:
-    """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same
-    bytes.
+def sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
+    """Return an SVG file with all panels of a figure, in rows below its title and caption. The same
+    figure gives the same file.
 
     drawn: what page_panels() returned for this figure and language
-    The texts are in English if this machine has no font for the language.
     """
-    if language.name != ENGLISH.name and not panels.chinese_fonts():
-        drawn, language = page_panels(figure, ENGLISH), ENGLISH
-    svg = _sheet(figure, drawn, Printable(language))
-    png = resvg_py.svg_to_bytes(
-        svg, dpi=DOTS_PER_INCH, skip_system_fonts=True, font_files=panels.font_files()
-    )
-    return {f"{PLOTS}/{figure.key}.svg": svg.encode(), f"{PLOTS}/{figure.key}.png": bytes(png)}
-
-
-def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
-    """Return an SVG file with all panels of a figure, in rows below its title and caption."""
+    language = Printable(language)
     sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
     across = (
         min(MOST_COLUMNS, ceil(len(drawn) ** 0.5))
@@ -160,16 +151,14 @@ def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
         ):
             made.append(_text(title, place * column + EDGE, top + TITLE_GAP, "font-weight: bold"))
             box = f'x="{place * column:g}" y="{foot:g}" width="{width:g}" height="{height:g}"'
-            made.append(
-                svg.replace("<svg", f'<svg {box} overflow="visible"', 1)
-            )  # clipping would take resvg long
+            made.append(svg.replace("<svg", f'<svg {box} overflow="visible"', 1))
         top = foot + max(height for _, height in sizes[row])
     width = across * column
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'width="{width:g}pt" '
         f'height="{top:g}pt" viewBox="0 0 {width:g} {top:g}" '
-        f'font-family="{", ".join(panels.fonts())}">'
+        f'font-family="{FONTS}">'
         f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>"
         f'<rect width="100%" height="100%" fill="{COLOURS["ground"]}"/>{"".join(made)}</svg>\n'
     )

@@ -21,7 +21,6 @@ _START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
 _PIECES = re.compile(
     f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)"
 )
-_PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
@@ -46,7 +45,11 @@ def page(
 
     panels: returns each panel of a figure as SVG; by default panels are drawn in this process
     """
-    words = _Words(language, has_cells=document.has_cells)
+    if panels is None:
+        from reports.render import figures  # matplotlib is slow to import
+
+        panels = partial(figures.page_panels, language=language)
+    words = _Words(language, panels, has_cells=document.has_cells)
     made: str = (
         _environment()
         .get_template("page.html")
@@ -59,12 +62,7 @@ def page(
             words=words,
         )
     )
-    if panels is None:
-        from reports.render import figures  # matplotlib is slow to import
-
-        panels = partial(figures.page_panels, language=words.language)
-    drawn = {figure.key: panels(figure) for figure in words.figures}
-    return _PANEL.sub(lambda match: drawn[match[1]][int(match[2])], made)
+    return made
 
 
 @cache
@@ -93,11 +91,13 @@ class _Words:
     one language.
     """
 
-    def __init__(self, language: Language, *, has_cells: bool) -> None:
+    def __init__(
+        self, language: Language, draw: Callable[[Figure], list[str]], *, has_cells: bool
+    ) -> None:
         self.language = Printable(language)
+        self._draw = draw
         self._has_cells = has_cells
         self._linking = _Linking(language)
-        self.figures: list[Figure] = []
 
     def text(self, words: Message) -> Markup:
         """Return a message as mark-up without links. Long names may break after an underscore."""
@@ -156,15 +156,9 @@ class _Words:
         return list(dict.fromkeys(line[column].text(self.language) for line in table.lines))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
-        """Return the title and a placeholder of each panel of a figure. page() replaces
-        placeholders by drawings.
-        """
-        self.figures.append(figure)
+        """Return the title and the drawing of each panel of a figure."""
         titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
-        return [
-            (title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}"))
-            for place, title in enumerate(titles)
-        ]
+        return [*zip(titles, map(Markup, self._draw(figure)), strict=True)]
 
 
 OF_PAGE = {

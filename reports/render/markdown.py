@@ -8,7 +8,7 @@ from core.languages import Language, Printable
 from core.messages import Message
 from reports.document.model import Document, Line, Section, Table
 
-PICTURE = "plots/{key}.png"
+PICTURE = "plots/{key}.svg"
 _INLINE = re.compile(r"([\\|<*`~\[]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[0-9A-Za-z]+;))")
 _BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 

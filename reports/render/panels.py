@@ -5,15 +5,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.font_manager import fontManager, get_font_names
-from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -39,14 +36,6 @@ ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = (
     0.26,
 )  # the second leaves room for the label of the scale
 LINK = "#cells:"
-LATIN = "DejaVu Sans"
-CHINESE = (
-    "Noto Sans CJK SC",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "PingFang SC",
-    "Microsoft YaHei",
-)
 STYLE = CSS.with_name("plots.mplstyle")
 COLOURED: dict[Any, Any] = {
     "text.color": COLOURS["ink"],
@@ -81,33 +70,13 @@ def arm_style(place: int) -> ArmStyle:
 def style() -> Iterator[None]:
     """Return a context in which figures are drawn and saved in the common style."""
     with (
-        matplotlib.rc_context({**COLOURED, "font.family": fonts()}, STYLE),
+        matplotlib.rc_context(COLOURED, STYLE),
         warnings.catch_warnings(),
     ):
         warnings.filterwarnings(
             "ignore", "Glyph .* missing"
         )  # the reader's browser may have the fonts
         yield
-
-
-def fonts() -> list[str]:
-    """Return the names of the fonts of plots, of which each is used for what the ones before it
-    lack.
-    """
-    return [LATIN, *chinese_fonts()]
-
-
-def font_files() -> list[str]:
-    """Return the files of the fonts of plots."""
-    return [font.fname for font in fontManager.ttflist if font.name in fonts()]
-
-
-@cache
-def chinese_fonts() -> list[str]:
-    """Return those fonts in CHINESE, a list of fonts with Chinese characters, that are
-    installed.
-    """
-    return [name for name in CHINESE if name in get_font_names()]
 
 
 def panel_height(panel: Panel) -> float:
@@ -127,7 +96,7 @@ def _has_rows(panel: Panel) -> bool:
     """Return whether the vertical axis of a panel is a list of names, such as of bars, instead of a
     scale of values.
     """
-    return panel.upright or any(curve.spans for curve in panel.curves)
+    return any(curve.spans for curve in panel.curves)
 
 
 def margins(panel: Panel, language: Language) -> tuple[float, float]:
@@ -175,9 +144,7 @@ def draw(axes: Axes, panel: Panel, language: Language) -> None:
     """Draw one panel of a figure."""
     _scale(axes, panel, language)
     if panel.level is not None:
-        (axes.axvline if panel.upright else axes.axhline)(
-            panel.level, color=SOFT, linestyle=":", linewidth=1
-        )
+        axes.axhline(panel.level, color=SOFT, linestyle=":", linewidth=1)
     for curve in panel.curves:
         _spans(axes, curve)
         if len(curve.line) > 1:
@@ -190,10 +157,7 @@ def draw(axes: Axes, panel: Panel, language: Language) -> None:
                 zorder=2,
             )
         _marks(axes, curve, language)
-    if any(curve.line for curve in panel.curves):
-        _names(axes, panel, language)
-    else:
-        _legend(axes, panel, language)
+    _names(axes, panel, language)
 
 
 def _scale(axes: Axes, panel: Panel, language: Language) -> None:
@@ -223,8 +187,6 @@ def _scale(axes: Axes, panel: Panel, language: Language) -> None:
             color=SOFT,
             fontsize=10,
         )
-    elif panel.up.label:
-        axes.spines["left"].set_visible(True)
 
 
 def _locator(of: Axis) -> MaxNLocator | LogLocator:
@@ -273,8 +235,6 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
     for mark in curve.marks:
         if mark.low is not None and mark.high is not None:
             axes.plot([mark.x, mark.x], [mark.low, mark.high], color=sign.colour, linewidth=1.4)
-        if mark.left is not None and mark.right is not None:
-            axes.plot([mark.left, mark.right], [mark.y, mark.y], color=sign.colour, linewidth=1.4)
     if curve.marks:
         points = axes.scatter(
             [mark.x for mark in curve.marks],
@@ -288,28 +248,6 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
             clip_on=False,
         )
         points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
-
-
-def _legend(axes: Axes, panel: Panel, language: Language) -> None:
-    """Draw a legend beside the plot, with the markers of named curves."""
-    named = {
-        language.text(curve.name): arm_style(curve.look) for curve in panel.curves if curve.name
-    }
-    if named:
-        signs = [
-            Line2D([], [], color=sign.colour, marker=sign.marker, linestyle="", markersize=5)
-            for sign in named.values()
-        ]
-        axes.legend(
-            signs,
-            list(named),
-            loc="upper left",
-            bbox_to_anchor=(1.0, 1.03),
-            frameon=False,
-            handletextpad=0.1,
-            borderaxespad=0.2,
-            fontsize=10,
-        )
 
 
 def _names(axes: Axes, panel: Panel, language: Language) -> None:

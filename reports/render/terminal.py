@@ -2,11 +2,12 @@
 bars if possible.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from textwrap import indent
 from typing import NamedTuple
 
+from rich.align import VerticalAlignMethod
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
 from rich.padding import Padding
@@ -85,33 +86,42 @@ def _print_lists(table: Table, console: Console, language: Language) -> None:
 def _print_grid(table: Table, layout: "_Layout", console: Console, language: Language) -> None:
     """Print the columns of a table that *layout* has."""
     shared = _shared_heads(table, layout.widths, layout.gap, language)
-    rooms: Columns = [(room, ("right", "center")[len(part) > 1]) for _, part, room in shared]
+    overs = [over for over, _, _ in shared]
     columns: Columns = [
         (width, ("left", "right")[table.columns[index].is_number])
         for index, width in layout.widths.items()
     ]
     heads = [
-        wrapped(_brief(table.columns[index], language), width).split("\n")
+        wrapped(_brief(table.columns[index], language), width)
         for index, width in layout.widths.items()
     ]
-    most = max(map(len, heads))
-    rows = zip(*([""] * (most - len(head)) + head for head in heads), strict=True)
-    for texts, places in (
-        ([over for over, _, _ in shared], rooms),
-        *((row, columns) for row in rows),
-    ):
-        joined = (" " * layout.gap).join(map(_aligned, texts, places))
-        if joined.strip():
-            console.print(Text(" " * layout.indent + joined.rstrip(), style="dim"))
+    if any(overs):
+        rooms: Columns = [(room, ("right", "center")[len(part) > 1]) for _, part, room in shared]
+        _print_rows([map(Text, overs)], rooms, layout, console, "dim")
+    if any(heads):
+        _print_rows([map(Text, heads)], columns, layout, console, "dim")
     for head, lines in table.groups:
         if lines:
             print_sentence(head, console, language, "bold")
-            grid = RichTable.grid(padding=(0, layout.gap, 0, 0))
-            for width, justify in columns:
-                grid.add_column(width=width, justify=justify, overflow="fold")
-            for line in lines:
-                grid.add_row(*_cells(line, layout, console, language))
-            console.print(Padding(grid, (0, 0, 0, layout.indent)))
+            rows = [_cells(line, layout, console, language) for line in lines]
+            _print_rows(rows, columns, layout, console)
+
+
+def _print_rows(
+    rows: Iterable[Iterable[Text | str]],
+    columns: Columns,
+    layout: "_Layout",
+    console: Console,
+    style: str = "",
+) -> None:
+    """Print rows of texts in *columns*. Texts of heads, which are dim, end on the same line."""
+    grid = RichTable.grid(padding=(0, layout.gap, 0, 0))
+    for width, justify in columns:
+        vertical: VerticalAlignMethod = "bottom" if style else "top"
+        grid.add_column(width=width, justify=justify, overflow="fold", vertical=vertical)
+    for row in rows:
+        grid.add_row(*row, style=style)
+    console.print(Padding(grid, (0, 0, 0, layout.indent)))
 
 
 class _Layout(NamedTuple):
@@ -135,28 +145,21 @@ def _layout(table: Table, width: int, language: Language) -> _Layout | None:
     do not fit, their heads are wrapped, and then the widest column without numbers. Words are never
     broken: None if they would be.
     """
-    columns = table.columns
     indent = INDENT if any(head for head, _ in table.groups) else 0
-    needs = {}
-    for index, column in enumerate(columns):
-        if not column.is_strip:
-            texts = [
-                _brief(column, language),
-                *(_text(line, index, language) for line in table.lines),
-            ]
-            needs[index] = max(map(cell_len, texts))
+    needs = {
+        index: max(map(cell_len, _column_texts(table, index, language)))
+        for index, column in enumerate(table.columns)
+        if not column.is_strip
+    }
     shown, has_bars = list(needs), any(_strip(line) for line in table.lines)
-    widths, left = needs, 0
     while True:
         for gap in GAPS:
-            widths = {index: needs[index] for index in shown}
-            for over, part, room in _shared_heads(table, widths, gap, language):
-                widths[part[0]] += max(0, cell_len(over) - room)
-            left = width - indent - sum(widths.values()) - gap * (len(widths) - 1)
+            least = {index: needs[index] for index in shown}
+            widths, left = _fitted(table, least, gap, width - indent, language)
             if left >= (LEAST_BAR + gap if has_bars else 0):
                 return _Layout(indent, widths, gap, min(MOST_BAR, left - gap) * has_bars)
-        last = max(shown, key=lambda index: columns[index].rank)
-        if columns[last].rank > (BAR_RANK if has_bars else 0):
+        last = max(shown, key=lambda index: table.columns[index].rank)
+        if table.columns[last].rank > (BAR_RANK if has_bars else 0):
             shown.remove(last)
         elif has_bars:
             shown, has_bars = list(needs), False
@@ -172,32 +175,44 @@ def _wrapped_layout(
 
     shown: the indices of the columns
     """
-
-    def words(index: int) -> int:
-        texts = [
-            _brief(table.columns[index], language),
-            *(_text(line, index, language) for line in table.lines),
-        ]
-        return max(map(_longest_word, texts))
-
-    gap, widths = GAPS[-1], {}
-    for index in shown:
-        cells = max(cell_len(_text(line, index, language)) for line in table.lines)
-        widths[index] = max(cells, _longest_word(_brief(table.columns[index], language)))
-    for over, part, room in _shared_heads(table, widths, gap, language):
-        widths[part[0]] += max(0, cell_len(over) - room)
-    left = width - indent - sum(widths.values()) - gap * (len(widths) - 1)
+    texts = {index: _column_texts(table, index, language) for index in shown}
+    least = {
+        index: max(_longest_word(head), *map(cell_len, cells))
+        for index, (head, *cells) in texts.items()
+    }
+    gap = GAPS[-1]
+    widths, left = _fitted(table, least, gap, width - indent, language)
     if left < 0:
         widest = max(shown, key=lambda index: (not table.columns[index].is_number, widths[index]))
         widths[widest] += left
-        if table.columns[widest].is_number or widths[widest] < words(widest):
+        longest = max(map(_longest_word, texts[widest]))
+        if table.columns[widest].is_number or widths[widest] < longest:
             return None
     for index in shown:
-        wanted = cell_len(_brief(table.columns[index], language)) - widths[index]
-        more = min(max(left, 0), max(wanted, 0))
+        more = min(max(left, 0), max(cell_len(texts[index][0]) - widths[index], 0))
         widths[index] += more
         left -= more
     return _Layout(indent, widths, gap, 0)
+
+
+def _fitted(
+    table: Table, least: Mapping[int, int], gap: int, width: int, language: Language
+) -> tuple[dict[int, int], int]:
+    """Return the widths of columns, and how much is left of *width*; less than 0 if they do not
+    fit.
+
+    least: the widths that the columns need, by index; titles that they share may need more
+    """
+    widths = dict(least)
+    for over, part, room in _shared_heads(table, least, gap, language):
+        widths[part[0]] += max(0, cell_len(over) - room)
+    return widths, width - sum(widths.values()) - gap * (len(widths) - 1)
+
+
+def _column_texts(table: Table, index: int, language: Language) -> list[str]:
+    """Return the head of a column, and its text in each line."""
+    head = _brief(table.columns[index], language)
+    return [head, *(_text(line, index, language) for line in table.lines)]
 
 
 def _longest_word(text: str) -> int:
@@ -225,14 +240,6 @@ def _brief(column: Column, language: Language) -> str:
 def _text(line: Line, index: int, language: Language) -> str:
     """Return the text of a table line in a column; empty if the line ends before the column."""
     return on_one_line(line[index].text(language)) if index < len(line) else ""
-
-
-def _aligned(text: str, place: tuple[int, JustifyMethod]) -> str:
-    """Return text with spaces that align it in a column. A text that is too wide stays as it is."""
-    width, side = place
-    space = width - cell_len(text)
-    before = {"left": 0, "right": space}.get(side, space // 2)
-    return " " * before + text + " " * (space - before)
 
 
 def _cells(line: Line, layout: _Layout, console: Console, language: Language) -> list[Text | str]:

@@ -10,7 +10,7 @@ from analysis.cell_index import Row, of_rows
 from analysis.cell_index import number as parameter
 from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
 from analysis.comparing import Comparison, doubt
-from analysis.formats import hundredths, percent, probability, ratio, whole
+from analysis.formats import hundredths, whole
 from analysis.metrics import median_of, memory_bytes, requests_per_s
 from analysis.settings import SHAPE, about, varying
 from analysis.stats import Estimate, paired_ratio
@@ -18,8 +18,7 @@ from analysis.topologies import differ, measured_shape, shape_text
 from core.languages import ENGLISH
 from core.messages import AND, NOTHING, Message, listed, message
 from record.comparison import Key
-from reports.document.model import Section, estimate, number, traced, words
-from reports.document.shapes import Col, col, table
+from reports.document.model import Section, estimate, number, traced
 from reports.parts.best_settings import (
     BEST_MARK,
     Line,
@@ -29,7 +28,7 @@ from reports.parts.best_settings import (
     setting_table,
     work_label,
 )
-from reports.parts.comparison_table import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
+from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
 PLACE = 42
@@ -48,16 +47,6 @@ HOW = message(
     "number of comparisons of best settings."
 )
 
-# The columns of the table that compares the best settings of two runtimes.
-STEPS: tuple[Col[Comparison], ...] = (
-    STEP_COL,
-    col(RATIO, lambda step: ratio_datum(step, JUDGED), ratio),
-    col(P, "p", probability, JUDGED),
-    col(FLOOR, "noise_floor", percent),
-    col(VERDICT, lambda step: words(step.word, state=f"word {step.verdict}")),
-    WHY_COL,
-)
-
 
 def section(view: View) -> Section:
     """Return the report's section on each runtime's best setting, with a sentence for each runtime
@@ -65,12 +54,6 @@ def section(view: View) -> Section:
     """
     works = [Work(work, same, view) for work, same in view.choices.items()]
     settings = setting_table(SETTINGS, [(work.label, work.lines) for work in works], titled=True)
-    steps = table(
-        message("Comparisons of the best settings"),
-        STEPS,
-        [(NOTHING, view.between_bests)],
-        folded=True,
-    )
     sentences = [sentence for work in works for sentence in work.sentences]
     sentences += _topology_sentences(view)
     best = best_sentences(view)
@@ -78,7 +61,7 @@ def section(view: View) -> Section:
         "best",
         TITLE,
         sentences=[*best, *sentences],
-        tables=(settings, steps),
+        tables=(settings,),
         notes=(HOW,) if settings else (),
         terminal=(settings, *sentences) if not view.plan.judged_steps else (),
     )

@@ -16,8 +16,19 @@ from analysis.others import on_busy
 from analysis.settings import HasParams, about, parameter_values, place_in_plan, varying
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from record.comparison import WORDS
-from reports.document.model import Axis, Datum, Figure, Panel, Section, interval, number, words
-from reports.document.shapes import Col, Spot, arm_col, col, line, metric_col, table, with_unit
+from reports.document.model import (
+    Axis,
+    Curve,
+    Datum,
+    Figure,
+    Mark,
+    Panel,
+    Section,
+    interval,
+    number,
+    words,
+)
+from reports.document.shapes import Col, arm_col, col, metric_col, table, tip, with_unit
 from reports.parts.best_settings import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
@@ -36,10 +47,8 @@ def section(view: View) -> Section:
     found = view.capacities
     if not found:
         return Section(key="verdict", title=TITLE)
-    steps = ratios(view.run, found)
-    answer = tuple(_step_sentence(one, view) for one in steps) or tuple(
-        _sentence(one, view) for one in found
-    )
+    steps = [_step_sentence(one, view) for one in ratios(view.run, found)]
+    answer = steps or [_sentence(one, view) for one in found]
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
     candidates = setting_table(
         message(
@@ -49,7 +58,6 @@ def section(view: View) -> Section:
         [(NOTHING, _candidate_lines(view))],
         titled=True,
     )
-    step_table = table(message("Steps"), _step_columns(view), [(NOTHING, steps)])
     notes = (*_choice_sentences(view), *_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
     return Section(
@@ -59,12 +67,11 @@ def section(view: View) -> Section:
         sentences=notes,
         tables=(
             capacity_table,
-            step_table,
             candidates,
             table(message("Probes"), _probe_columns(view), probes, folded=True),
         ),
         figures=tuple(_figures(view)),
-        terminal=(capacity_table, step_table, *(answer[-1:] if steps else answer), *notes),
+        terminal=(capacity_table, *answer, *notes),
     )
 
 
@@ -290,18 +297,6 @@ def _per(one: Capacity, metric: Metric, unit: float = 1) -> float | None:
     return requests_per_s(near.cell) / used * unit if used and near else None
 
 
-def _ratio_datum(one: CapacityRatio) -> Datum:
-    return number(one.ratio, ratio, low=one.low, high=one.high, is_range=one.is_bracket)
-
-
-def _step_columns(view: View) -> Sequence[Col[CapacityRatio]]:
-    return (
-        col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
-        col("capacity ratio", _ratio_datum, ratio),
-        col("verdict", lambda one: words(verdict_text(one, view), state=f"word {one.verdict}")),
-    )
-
-
 def _probe_columns(view: View) -> list[Col[Probed]]:
     probes = [probe for one in view.capacities for probe in one.probes]
     return [
@@ -359,10 +354,12 @@ def _panel(group: Sequence[Capacity], view: View, metric: Metric) -> Panel | Non
         points = sorted(
             (probe.rate, _of_probe(metric, probe) or 0.0) for probe in one.probes if probe in probes
         )
-        spots = [Spot(rate, [value / scale.size], "", one.arm) for rate, value in points]
-        curves.append(
-            line(one.arm, view.looks[one.arm], spots, lambda value: scale.form(value * scale.size))
-        )
+        marks = [
+            Mark(x=rate, y=value / scale.size, tip=tip(one.arm, scale.form(value)))
+            for rate, value in points
+        ]
+        line = [(mark.x, mark.y) for mark in marks]
+        curves.append(Curve(name=one.arm, look=view.looks[one.arm], line=line, marks=marks))
     label = with_unit(metric.label, scale)
     across = Axis(
         label=message("requests/s"), low=0.0, high=1.05 * max(probe.rate for probe in probes)

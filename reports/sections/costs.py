@@ -12,14 +12,13 @@ from operator import attrgetter
 from analysis.cell_index import Row
 from analysis.formats import tenths
 from analysis.metrics import METRICS, median_of, per_request_of
-from core.messages import AND, NOTHING, Message, listed, message
+from core.messages import NOTHING, message
 from record.saved_run import CellResult
-from reports.document.model import Datum, Section, Strip, Table, plain_table, words
+from reports.document.model import Datum, Section, Strip, Table
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 21
-LEAST_US = 0.5  # smaller changes are not reported
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,10 @@ class Cost:
     metric: the key of the metric of a cell; all but times of single requests are totals, and
         divided by the requests
     head: the head of its column, in English
-    time: its name in sentences, if it is a part of the time of a request
     """
 
     metric: str
     head: str
-    time: Message = NOTHING
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
         """Return the median over the measurements (cells) where the cost is known; None if it is
@@ -47,28 +44,28 @@ class Cost:
         return found / 1e3 if found is not None and self.metric.endswith("_ns") else found
 
 
-CALC = Cost("calc_ns", "calculation", message("the handlers' calculation loop"))
-USER = Cost("service_cpu_user_ns", "user", message("the service's user time"))
-KERNEL = Cost("service_cpu_system_ns", "kernel", message("the service's kernel time"))
-WAITING = Cost("waiting_mean_ns", "waiting", message("waiting for a worker"))
+CALC = Cost("calc_ns", "calculation")
+USER = Cost("service_cpu_user_ns", "user")
+KERNEL = Cost("service_cpu_system_ns", "kernel")
+WAITING = Cost("waiting_mean_ns", "waiting")
 TIMES = (
     CALC,
     USER,
     KERNEL,
     WAITING,
-    Cost("client_cpu_user_ns", "client user time", message("the clients' user time")),
-    Cost("client_cpu_system_ns", "client kernel time", message("the clients' kernel time")),
+    Cost("client_cpu_user_ns", "client user time"),
+    Cost("client_cpu_system_ns", "client kernel time"),
 )
 MORE = (
-    Cost("service_run_queue_ns", "core wait", message("the service's wait for a core")),
-    Cost("client_run_queue_ns", "client wait for a core", message("the clients' wait for a core")),
+    Cost("service_run_queue_ns", "core wait"),
+    Cost("client_run_queue_ns", "client wait for a core"),
     Cost("service_voluntary_switches", "voluntary switches"),
     Cost("service_involuntary_switches", "involuntary switches"),
 )
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the time per request: all runtimes and the largest changes."""
+    """Return the report's section on the time per request under each runtime."""
     arm: Col[Row] = arm_col("runtime", view.looks)
     more = table(
         message("Waiting for a core and context switches"),
@@ -84,7 +81,7 @@ def section(view: View) -> Section:
     return Section(
         "costs",
         message("Where the time of a request goes"),
-        tables=(_times(arm, view), more, _largest_changes(view)),
+        tables=(_times(arm, view), more),
     )
 
 
@@ -98,10 +95,9 @@ def _times(arm: Col[Row], view: View) -> Table:
     its own scale.
     """
     timed = view.groups_with(attrgetter("figures"))
-    longest: dict[int, float] = {}
-    for _, rows in timed:
-        most = max((sum(_parts(row).values()) for row in rows), default=0.0)
-        longest |= dict.fromkeys(map(id, rows), most or 1.0)
+    longest = {
+        rows[0].key: max(sum(_parts(row).values()) for row in rows) for _, rows in timed if rows
+    }
 
     def bar(row: Row) -> Datum:
         parts = _parts(row)
@@ -112,7 +108,7 @@ def _times(arm: Col[Row], view: View) -> Table:
             if end > start
         ]
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
-        strip = Strip(high=longest[id(row)], bars=bars, tip=f"{row.runtime}: {tip} us")
+        strip = Strip(high=longest[row.key] or 1.0, bars=bars, tip=f"{row.runtime}: {tip} us")
         return Datum(strip=strip, cells=row.trace)
 
     return table(
@@ -146,46 +142,3 @@ def _parts(row: Row) -> dict[str, float]:
         cost.of(row.good) or 0.0 for cost in (CALC, USER, KERNEL, WAITING)
     )
     return {"calc": calc, "user": max(0.0, user - calc), "kernel": kernel, "waiting": waiting}
-
-
-def _largest_changes(view: View) -> Table:
-    """Return a table with the two largest changes in time per request for each comparison of two
-    runtimes.
-    """
-    rows = {(*row.key, row.runtime): row for row in view.rows}
-    lines = []
-    for one in view.compared:
-        arms = (one.denominator, one.numerator)
-        before, after = (rows.get((*one.key, arm)) for arm in arms)
-        if before and after and (moved := _changes_of_row(before, after)):
-            setting = view.settings.name(one)
-            lines.append((setting, " → ".join(arms), words(moved, cells=one.trace)))
-    heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
-    return plain_table(
-        message("Largest changes in time per request between runtimes"),
-        heads,
-        lines,
-        kind="reasons",
-        folded=True,
-    )
-
-
-def _changes_of_row(before: Row, after: Row) -> Message:
-    """Return text on the two kinds of time per request, such as kernel time, that changed most;
-    empty if none did.
-    """
-    both = [
-        (cost.time, cost.of(before.good), cost.of(after.good))
-        for cost in (*TIMES, *MORE)
-        if cost.time
-    ]
-    changes = [
-        (
-            abs(new - old),
-            message("{time} {before:.1f} → {after:.1f} us", time=time, before=old, after=new),
-        )
-        for time, old, new in both
-        if old is not None and new is not None
-    ]
-    most = sorted(changes, key=lambda change: -change[0])[:2]
-    return listed((change for size_us, change in most if size_us >= LEAST_US), last=AND)

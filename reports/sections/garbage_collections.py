@@ -17,6 +17,54 @@ from reports.view import View
 
 PLACE = 22
 MOST_OVERWRITTEN = 0.01
+TRACE = "row.trace"
+CAPTION = message(
+    "Figures cover all services while clients were timed. They are medians over the blocks "
+    "(measured rounds), except that the longest collection is the longest of all blocks. Time in "
+    "garbage collections is a share of a process's time. The last five columns are shares of the "
+    "time of slow requests: those slower than the percentile in the second column. The figure for "
+    "the timed window covers the whole window. Waits for a core are the share of time in which a "
+    "runnable thread had no core."
+)
+
+
+def _share_col(
+    head: Message, cause: str, figure: str, *, of_window: bool = False
+) -> Col[ArmPauses]:
+    """Return the table column with the share of the slow requests' time that one cause took.
+
+    of_window: the share of the whole timed window instead
+    """
+
+    def value(each: ArmPauses) -> float | Estimate | None:
+        share = each.shares.get(cause)
+        if share is None:
+            return None
+        return float(np.median(share.usual)) if of_window else share.estimate
+
+    return col(head, value, whole_percent, figure, TRACE)
+
+
+COLS: tuple[Col[ArmPauses], ...] = (
+    col("latency above percentile", "percentile"),
+    col("garbage collections/s", "per_s", tenths, "collections per s", TRACE),
+    col("time in garbage collections", "share", percent, "share of time in collections", TRACE),
+    col("longest collection [ms]", "longest_ns", milliseconds, "longest collection", TRACE),
+    _share_col(
+        message("share of the slow requests' time in garbage collections"),
+        COLLECTION,
+        "slow requests in collections",
+    ),
+    _share_col(message("service waits for a core"), "service", "time without a core, service"),
+    _share_col(
+        message("service waits for a core, timed window"),
+        "service",
+        "time without a core, any",
+        of_window=True,
+    ),
+    _share_col(message("client waits for a core"), "client", "time without a core, client"),
+    _share_col(message("CPU steal"), "steal", "time stolen"),
+)
 
 
 def section(view: View) -> Section:
@@ -59,80 +107,11 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
     return table(
         message("Garbage collections, and causes of slow requests"),
-        [
-            arm_col(lambda each: each.row.runtime, view.looks, _cells),
-            col("latency above percentile", "percentile"),
-            col("garbage collections/s", "per_s", tenths, "collections per s", trace=_cells),
-            col(
-                "time in garbage collections",
-                "share",
-                percent,
-                "share of time in collections",
-                trace=_cells,
-            ),
-            col(
-                "longest collection [ms]",
-                "longest_ns",
-                milliseconds,
-                "longest collection",
-                trace=_cells,
-            ),
-            _col(
-                message("share of the slow requests' time in garbage collections"),
-                COLLECTION,
-                "estimate",
-                "slow requests in collections",
-            ),
-            _col(
-                message("service waits for a core"),
-                "service",
-                "estimate",
-                "time without a core, service",
-            ),
-            _col(
-                message("service waits for a core, timed window"),
-                "service",
-                "usual",
-                "time without a core, any",
-            ),
-            _col(
-                message("client waits for a core"),
-                "client",
-                "estimate",
-                "time without a core, client",
-            ),
-            _col(message("CPU steal"), "steal", "estimate", "time stolen"),
-        ],
+        [arm_col("row.runtime", view.looks, TRACE), *COLS],
         [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
-        caption=message(
-            "Figures cover all services while clients were timed. They are medians over the blocks "
-            "(measured rounds), except that the longest collection is the longest of all blocks. "
-            "Time in garbage collections is a share of a process's time. The last five columns are "
-            "shares of the time of slow requests: those slower than the percentile in the second "
-            "column. The figure for the timed window covers the whole window. Waits for a core are "
-            "the share of time in which a runnable thread had no core."
-        ),
+        caption=CAPTION,
     )
-
-
-def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
-    """Return the table column with the slow requests' share of time that one cause took.
-
-    what: "estimate", or the field of SlowShare whose median over the blocks is shown
-    """
-
-    def value(each: ArmPauses) -> float | Estimate | None:
-        share = each.shares.get(name)
-        if share is None:
-            return None
-        return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
-
-    return col(head, value, whole_percent, figure, trace=_cells)
-
-
-def _cells(each: ArmPauses) -> str:
-    return each.row.trace
 
 
 def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:

@@ -13,7 +13,7 @@ from analysis.settings import parameter_values, varying
 from analysis.stats import Estimate
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
-from reports.document.model import Datum, Section, estimate, number, traced
+from reports.document.model import Datum, Section, number
 from reports.document.shapes import arm_col, col, table
 from reports.parts.contest import doubts
 from reports.view import View
@@ -21,10 +21,7 @@ from reports.view import View
 PLACE = 70
 TITLE = message("The machine's throughput limit")
 ALWAYS_NAMED = "CALC_TARGET"
-CLIENTS = {  # in a table and in a sentence, by whether they are native
-    True: (message("native"), message("the native client")),
-    False: (message("Python"), message("Python clients")),
-}
+CLIENTS = {True: message("native"), False: message("Python")}  # by whether they are native
 HOW = message(
     "The machine's throughput limit is the throughput of a Rust service with the same protocol and "
     "calculation, called by the native load generator. Python clients take CPU time from the "
@@ -40,7 +37,7 @@ class Share(NamedTuple):
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
-    clients: the kind of clients that call the Python service, for a table and for a sentence
+    clients: the kind of clients that call the Python service
     trace: the ids of the cells (measurements) of the native and the Python service, for links on
         the page
     """
@@ -49,7 +46,7 @@ class Share(NamedTuple):
     limit: Row
     value: Estimate
     setting: str
-    clients: tuple[Message, Message]
+    clients: Message
     trace: str
 
 
@@ -58,15 +55,11 @@ def section(view: View) -> Section:
     native service's.
     """
     shares = [*_shares(view)]
-    last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     return Section(
         "limit",
         TITLE,
         folded=True,
-        sentences=[
-            *[_sentence(share, view) for share in last.values()],
-            *(doubts(view) if shares else ()),
-        ],
+        sentences=[*doubts(view)] if shares else (),
         tables=(
             table(
                 message("Python services' share of the machine's throughput limit"),
@@ -74,13 +67,12 @@ def section(view: View) -> Section:
                     arm_col("row.runtime", view.looks, "row.trace"),
                     col("System", "row.system"),
                     col("Setting", "setting"),
-                    col("Clients", lambda one: one.clients[0]),
+                    col("Clients", "clients"),
                     col("requests/s", lambda one: _rate(one.row), whole),
                     col("machine's limit [requests/s]", lambda one: _rate(one.limit), whole),
                     col("share of throughput limit", "value", hundredths, "limit share"),
                 ],
                 [(NOTHING, shares)],
-                folded=True,
             ),
         ),
         notes=(HOW,) if shares else (),
@@ -110,19 +102,3 @@ def _shares(view: View) -> Iterator[Share]:
 def _rate(row: Row) -> Datum:
     """Return the requests/s of a result row, with links to the row's cells."""
     return number(THROUGHPUT.median(row.good), whole, row.trace, THROUGHPUT.key)
-
-
-def _sentence(share: Share, view: View) -> Message:
-    """Return a sentence on a Python service's throughput as a share of the native service's
-    throughput (the limit).
-    """
-    sentence = message(
-        "{system} on {runtime}, called by {clients}, reaches {share} of the machine's throughput "
-        "limit at {setting}.",
-        system=view.settings.number(share.row.system),
-        runtime=share.row.runtime,
-        clients=share.clients[1],
-        share=estimate(share.value, hundredths),
-        setting=share.setting,
-    )
-    return traced(sentence, share.trace, "limit share")

@@ -2,21 +2,17 @@
 parameters.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import Any
 
 from analysis.builds import build_flags
 from analysis.cell_index import Row
 from analysis.host_facts import ALONE
-from analysis.metrics import cpu_ns
 from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.runtime import RuntimeFacts
 from record.saved_plan import Machine
-from record.saved_run import CellResult, Run
 from reports.command_lines import repeat_command
 from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.parts.method_words import method_words, order_words
@@ -53,7 +49,7 @@ def section(view: View) -> Section:
         folded=True,
         tables=(
             _facts_table(message("The machine"), machine_facts(view.machine)),
-            *filter(None, (_hosts_table(view), contribution_table(view.run))),
+            *filter(None, [_hosts_table(view)]),
             runtime_table(view.run.runtimes),
         ),
         parts=(
@@ -143,16 +139,22 @@ def _hosts_table(view: View) -> Table:
             (message("services"), (layout.services_on,)),
             (message("clients"), layout.clients_on),
         )
-        link = facts.link
+        runtimes = ", ".join(
+            f"{runtime} ({version})" for runtime, version in facts.runtimes.items()
+        )
+        network: tuple[Fact, Fact] = (ABSENT, ABSENT)
+        if link := facts.link:
+            network = (
+                message("{microseconds:.0f} us", microseconds=link["median_ns"] / 1e3),
+                message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6),
+            )
         lines.append(
             (
                 name,
                 listed(role for role, hosts in roles if name in hosts),
                 *(str(fact or ABSENT) for fact in (facts.cpu, facts.cores, facts.kernel)),
-                ", ".join(f"{runtime} ({version})" for runtime, version in facts.runtimes.items())
-                or ABSENT,
-                _microseconds(link["median_ns"] if link else None),
-                message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
+                runtimes or ABSENT,
+                *network,
             )
         )
     heads = (
@@ -166,57 +168,6 @@ def _hosts_table(view: View) -> Table:
         message("Bandwidth to the services"),
     )
     return plain_table(message("Hosts"), heads, lines, kind="facts")
-
-
-def _microseconds(time_ns: float | None) -> Fact:
-    return (
-        ABSENT if time_ns is None else message("{microseconds:.0f} us", microseconds=time_ns / 1e3)
-    )
-
-
-def contribution_table(run: Run) -> Table:
-    """Return a table of each host's part in the run, such as answered requests; empty if it used
-    one machine.
-
-    Processes are the most that a measurement (cell) had. Requests and CPU time are those of all
-    measured cells.
-    """
-    cells = [cell for cell in run.cells if cell.clients]
-    heads = (
-        message("Host"),
-        message("Services"),
-        message("Clients"),
-        message("Requests answered"),
-        message("Share of all requests"),
-        message("CPU time"),
-        message("Longest delay after the planned start"),
-        message("Largest clock error"),
-    )
-    lines = [_contribution(name, cells) for name in run.machine.hosts if cells]
-    return plain_table(message("Work and CPU time of each host"), heads, lines, kind="facts")
-
-
-def _contribution(name: str, cells: Sequence[CellResult]) -> tuple[Fact, ...]:
-    services = [_of_host(name, cell.services) for cell in cells]
-    clients = [_of_host(name, cell.clients) for cell in cells]
-    hosts = [cell.hosts[name] for cell in cells if name in cell.hosts]
-    answered = sum(client.answered for client in chain(*clients))
-    share = answered / max(1, sum(cell.answered for cell in cells))
-    spent_ns = cpu_ns([*chain(*services, *clients)])
-    late_ns = max((host["late_ns"] for host in hosts if "late_ns" in host), default=None)
-    error_ns = max((host["error_ns"] for host in hosts if "error_ns" in host), default=None)
-    return (
-        name,
-        *(str(max(map(len, processes)) or ABSENT) for processes in (services, clients)),
-        *((f"{answered:,}", f"{share:.1%}") if any(clients) else (ABSENT, ABSENT)),
-        ABSENT if spent_ns is None else message("{seconds:.2f} s", seconds=spent_ns / 1e9),
-        _microseconds(late_ns),
-        _microseconds(error_ns),
-    )
-
-
-def _of_host(name: str, results: Iterable[Any]) -> list[Any]:
-    return [one for one in results if one.host == name]
 
 
 def runtime_table(runtimes: Mapping[str, RuntimeFacts]) -> Table:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from operator import attrgetter, methodcaller
+from operator import attrgetter
 from statistics import median
 
 import numpy as np
 
 from analysis.cell_index import Row, grouped, number, of_cells
-from analysis.formats import MIB, kib, mib, size
-from analysis.metrics import is_proportional, memory_bytes
+from analysis.formats import MIB, mib, size
+from analysis.metrics import METRICS, is_proportional, median_of, memory_bytes
 from analysis.settings import about, labels
 from analysis.stats import Estimate, least_squares
 from core.cell import Value
@@ -71,16 +71,12 @@ def section(view: View) -> Section:
 # ---- every row -----------------------------------------------------------------------------------
 
 
-def _side_bytes(row: Row, side: str) -> float:
-    """Return the median memory in bytes of all services, or of all clients, of a result row; 0 if
-    memory is unknown.
-    """
-    sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
-    return median([*filter(None, sizes)] or [0])
-
-
 def _services_bytes(row: Row) -> float:
-    return _side_bytes(row, "services")
+    return METRICS["service_memory_bytes"].median(row.good) or 0.0
+
+
+def _clients_bytes(row: Row) -> float | None:
+    return median_of(lambda cell: memory_bytes(cell.clients), row.good)
 
 
 def _size_table(view: View) -> Table:
@@ -88,16 +84,13 @@ def _size_table(view: View) -> Table:
     runtime.
     """
     groups = view.groups_with(_services_bytes)
-    longest: dict[int, float] = {}
-    for _, rows in groups:
-        longest |= dict.fromkeys(map(id, rows), max(map(_services_bytes, rows), default=0.0))
+    longest = {rows[0].key: max(map(_services_bytes, rows)) for _, rows in groups if rows}
 
     def bar(row: Row) -> Datum:
         length, look = _services_bytes(row), view.looks[row.runtime]
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
-        return Datum(
-            strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=row.trace
-        )
+        strip = Strip(high=longest[row.key], bars=(drawn,), tip=shown)
+        return Datum(strip=strip, cells=row.trace)
 
     return table(
         message("Memory"),
@@ -105,12 +98,7 @@ def _size_table(view: View) -> Table:
             arm_col("runtime", view.looks),
             col(NOTHING, bar, is_strip=True),
             col("Services [MiB]", _services_bytes, mib, "memory services"),
-            col(
-                "Clients [MiB]",
-                lambda row: _side_bytes(row, "clients") or None,
-                mib,
-                "memory clients",
-            ),
+            col("Clients [MiB]", _clients_bytes, mib, "memory clients"),
         ],
         groups,
         kind="bars",
@@ -184,17 +172,9 @@ class MemoryGrowth:
         """Return the lowest and the highest measured number of clients."""
         return self.points[0][0], self.points[-1][0]
 
-    def measured(self, end: int) -> float:
-        """Return the median memory in bytes with the fewest clients (*end* is 0) or the most
-        clients (*end* is 1).
-        """
-        return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
-
-    def traces(self, end: int) -> str:
-        """Return the names of the cells with the fewest clients (*end* is 0) or the most clients
-        (*end* is 1).
-        """
-        return of_cells(self.cells[self.ends[end]])
+    def measured(self, clients: int) -> float:
+        """Return the median memory in bytes that was measured with so many clients."""
+        return median(size_bytes for count, size_bytes in self.points if count == clients)
 
 
 def growths(view: View) -> list[MemoryGrowth]:
@@ -226,10 +206,6 @@ def _counts(rows: Iterable[Row]) -> set[Value]:
     return {row.params[CLIENTS] for row in rows}
 
 
-def _cells(growth: MemoryGrowth) -> str:
-    return of_cells(chain.from_iterable(growth.cells.values()))
-
-
 def _growth_sentence(growth: MemoryGrowth) -> Message:
     """Return a sentence on the memory of the services under one runtime, and what each
     client adds.
@@ -239,9 +215,9 @@ def _growth_sentence(growth: MemoryGrowth) -> Message:
     sizes = message(
         "the memory of {who} is {least} with {few} and {most} with {many}",
         who=plural("the service", "the {count} services together", count=growth.services),
-        least=size(growth.measured(0)),
+        least=size(growth.measured(few)),
         few=plural("{count} client", "{count} clients", count=few),
-        most=size(growth.measured(1)),
+        most=size(growth.measured(many)),
         many=plural("{count} client", "{count} clients", count=many),
     )
     adds = message("each additional client adds {slope} of memory", slope=slope)
@@ -250,7 +226,8 @@ def _growth_sentence(growth: MemoryGrowth) -> Message:
             "the memory does not grow significantly ({slope} per additional client)", slope=slope
         )
     sentence = message("{sizes}: {growth}.", sizes=sizes, growth=adds)
-    return traced(about(sentence, growth.label, growth.arm), _cells(growth))
+    cells = of_cells(chain.from_iterable(growth.cells.values()))
+    return traced(about(sentence, growth.label, growth.arm), cells)
 
 
 def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
@@ -258,10 +235,6 @@ def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
     most = max(size_bytes for growth in mine for _, size_bytes in growth.points) / MIB
     counts = [count for growth in mine for count in growth.ends]
     room = 0.04 * (max(counts) - min(counts))
-    heads = (
-        message("memory with the fewest clients [MiB]"),
-        message("memory with the most clients [MiB]"),
-    )
     across = Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room)
     up = Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most)
     panels = []
@@ -271,30 +244,8 @@ def _figure(mine: Sequence[MemoryGrowth], view: View) -> Figure:
     return Figure(
         key="memory-services",
         title=message("Memory of all services by number of clients"),
-        caption=message(
-            "Marks show single measurements. The line is fitted to all marks, and the table shows "
-            "the line's slope."
-        ),
+        caption=message("Marks show single measurements. The line is fitted to all marks."),
         panels=panels,
-        table=table(
-            message("Memory of services"),
-            [
-                arm_col("arm", view.looks, _cells),
-                col("Setting", "label"),
-                *(
-                    col(
-                        head,
-                        methodcaller("measured", end),
-                        mib,
-                        "memory services at one count",
-                        trace=methodcaller("traces", end),
-                    )
-                    for end, head in enumerate(heads)
-                ),
-                col("KiB per client [95 %]", "slope", kib, "memory slope", trace=_cells),
-            ],
-            [(NOTHING, mine)],
-        ),
     )
 
 

@@ -2,6 +2,7 @@
 of each.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from analysis.cell_index import STATES, Row, has_same_work, of_cells, reference
@@ -51,7 +52,7 @@ def section(view: View) -> Section:
         TITLE,
         sentences=(*cautions, *lacking, *missing_runtimes(view), *absent),
         tables=(table(view),),
-        notes=table_notes(view),
+        notes=tuple(_notes(view)),
         terminal=() if view.plan.view else brief,
     )
 
@@ -178,51 +179,44 @@ def _unmeasured(view: View) -> list[Message]:
     return [lacking] * bool(count)
 
 
-def table_notes(view: View) -> tuple[Message, ...]:
-    """Return the notes under the table of results: on columns, ratios, the method, and confounding
+def _notes(view: View) -> Iterator[Message]:
+    """Yield the notes under the table of results: on columns, ratios, the method, and confounding
     differences.
     """
     counts = {len(row.good) for row in view.rows if row.good}
-    blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
-    if len(counts) > 1:
-        blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
-    completion = message(
-        "Completion is the time that the median client and the slowest client took for their "
-        "requests. With --duration, it is computed from requests/s: the time that a client would "
-        "take for NUM_REQUESTS_PER_CLIENT requests to each service."
-    )
-    is_timed = view.plan.user_service and view.is_timed
-    figures = message(
-        "CPU is the user and system time per request. All figures, including the latency "
-        "percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. A "
-        "percentile marked * is computed from the requests of all blocks together, because fewer "
-        "than 10 requests of a block lie beyond it. Measurements that failed or are invalid are "
-        "excluded.",
-        blocks=blocks,
-    )
-    unlike = message(
-        "The measurements have different numbers of requests, so compare systems and settings by "
-        "requests/s."
-    )
-    ratios = (
-        message(
+    if counts and not (view.plan.user_service and view.is_timed):
+        yield message(
+            "Completion is the time that the median client and the slowest client took for their "
+            "requests. With --duration, it is computed from requests/s: the time that a client "
+            "would take for NUM_REQUESTS_PER_CLIENT requests to each service."
+        )
+    if counts:
+        blocks = plural("{count} block", "{count} blocks", count=max(counts))
+        if len(counts) > 1:
+            blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
+        yield message(
+            "CPU is the user and system time per request. All figures, including the latency "
+            "percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. "
+            "A percentile marked * is computed from the requests of all blocks together, because "
+            "fewer than 10 requests of a block lie beyond it. Measurements that failed or are "
+            "invalid are excluded.",
+            blocks=blocks,
+        )
+    if not has_same_work(view.rows):
+        yield message(
+            "The measurements have different numbers of requests, so compare systems and settings "
+            "by requests/s."
+        )
+    for first in reference(view.run) if _has_several_arms(view) else ():
+        yield message(
             "Ratio: requests/s of a row divided by requests/s under {runtime}, paired by block. "
             "Above 1, the runtime of the row is faster.",
             runtime=first,
         )
-        for first in reference(view.run)
-    )
-    confounds = confounds_of(view.comparisons)
-    apart = message(
-        "The compared runtimes also differ in other ways, and the ratio includes the effects of "
-        "these differences: {confounds}.",
-        confounds=listed(confounds, SEMICOLON),
-    )
-    return (
-        *[completion] * bool(counts and not is_timed),
-        *[figures] * bool(counts),
-        *[unlike] * (not has_same_work(view.rows)),
-        *(ratios if _has_several_arms(view) else ()),
-        message("Method: {parts}.", parts=method_words(view.plan.method)),
-        *[apart] * bool(confounds),
-    )
+    yield message("Method: {parts}.", parts=method_words(view.plan.method))
+    if confounds := confounds_of(view.comparisons):
+        yield message(
+            "The compared runtimes also differ in other ways, and the ratio includes the effects "
+            "of these differences: {confounds}.",
+            confounds=listed(confounds, SEMICOLON),
+        )

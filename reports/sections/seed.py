@@ -20,14 +20,8 @@ from reports.view import View
 PLACE = 51
 MACHINE = "i9-13900K"
 REQUESTS = 400_000
-GIL = "Python 3.11.5"
-NOGIL = "Python 3.14.0a0 free-threading"
-UNNAMED = "unnamed"
-INTERPRETERS: Mapping[str, Message] = {
-    GIL: verbatim(GIL),
-    NOGIL: verbatim(NOGIL),
-    UNNAMED: message("unknown Python interpreter"),
-}
+GIL, NOGIL = verbatim("Python 3.11.5"), verbatim("Python 3.14.0a0 free-threading")
+UNNAMED = message("unknown Python interpreter")
 RANGE = message("{start} to {end}")
 HOLDS = {True: message("yes"), False: message("no")}
 NOT_KNOWN = message("not known")
@@ -42,7 +36,7 @@ class SeedRow(NamedTuple):
 
     what: Message
     params: Mapping[str, Value]
-    seconds: Mapping[str, str]
+    seconds: Mapping[Message, str]
 
 
 class SeedTable(NamedTuple):
@@ -252,10 +246,8 @@ def _table(published: SeedTable, view: View) -> Table:
         if any(row and row.figures for row in rows):
             figures = [words(figure, state="theirs") for figure in wanted.seconds.values()]
             lines.append((wanted.what, *map(_times, rows), *figures))
-    names = published.rows[0].seconds
-    theirs = [
-        message("published time: {interpreter}", interpreter=INTERPRETERS[name]) for name in names
-    ]
+    interpreters = published.rows[0].seconds
+    theirs = [message("published time: {interpreter}", interpreter=one) for one in interpreters]
     title = message(
         "{system}. {table}", system=view.settings.head(published.system), table=published.heading
     )

@@ -4,8 +4,9 @@ runtime.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import NamedTuple
 
 from analysis.cell_index import grouped
 from analysis.formats import whole
@@ -81,14 +82,50 @@ def _failures(one: Round) -> int:
     return 0 if _crashes(one) or _hangs(one) else sum(one.failures.values())
 
 
-KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
-    "crash": (message("crashes"), lambda one: 0 if _hangs(one) else _crashes(one)),
-    "hang": (message("no answer"), _hangs),
-    "wrong": (message("wrong answers"), attrgetter("wrong")),
-    "failure": (message("broken connections"), _failures),
-    "notice": (message("warnings"), lambda one: len(one.notices)),
-    "invalid": (message("GIL state not as requested"), lambda one: int(not one.valid)),
-    "silent": (message("not started"), lambda one: int(not one.ready)),
+class Kind(NamedTuple):
+    """A kind of finding.
+
+    said: the sentence on it, whose arguments _sentences() fills in
+    count: returns how often it occurred in a round
+    """
+
+    found: Message
+    said: Message
+    count: Callable[[Round], int]
+
+
+KINDS: Mapping[str, Kind] = {
+    "crash": Kind(
+        message("crashes"),
+        message("The service crashed: {where}. {reason}"),
+        lambda one: 0 if _hangs(one) else _crashes(one),
+    ),
+    "hang": Kind(
+        message("no answer"),
+        message("Requests were not answered in time: {where}. Stacks of all threads are below."),
+        _hangs,
+    ),
+    "wrong": Kind(
+        message("wrong answers"), message("Answers were wrong: {where}."), attrgetter("wrong")
+    ),
+    "failure": Kind(
+        message("broken connections"), message("Connections broke: {where} ({codes})."), _failures
+    ),
+    "notice": Kind(
+        message("warnings"),
+        message("The service printed warnings: {where}: {lines}"),
+        lambda one: len(one.notices),
+    ),
+    "invalid": Kind(
+        message("GIL state not as requested"),
+        message("The service could not be tested under one runtime: {reason}."),
+        lambda one: int(not one.valid),
+    ),
+    "silent": Kind(
+        message("not started"),
+        message("The service did not start under one runtime: {reason}"),
+        lambda one: int(not one.ready),
+    ),
 }
 
 
@@ -96,7 +133,7 @@ def findings(stress: Stress) -> list[StressFinding]:
     """Return the findings by kind, the most severe kind first."""
     is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
     found = []
-    for kind, (name, count) in KINDS.items():
+    for kind, (name, _, count) in KINDS.items():
         rounds = sorted(filter(count, stress.rounds), key=attrgetter("gil_enabled"))
         notices = dict.fromkeys(line for one in rounds for line in one.notices)
         codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
@@ -188,24 +225,14 @@ def _about(stress: Stress) -> Message:
 
 def _sentences(seen: StressFinding, stress: Stress) -> Iterator[Message]:
     """Yield sentences about a finding: where it occurred, then its first example."""
-    where, lines = listed(_where(seen, stress)), listed(seen.lines)
-    reason = next((one.reason for one in seen.rounds if one.reason), NOTHING)
-    yield {
-        "crash": message("The service crashed: {where}. {reason}", where=where, reason=reason),
-        "hang": message(
-            "Requests were not answered in time: {where}. Stacks of all threads are below.",
-            where=where,
-        ),
-        "wrong": message("Answers were wrong: {where}.", where=where),
-        "failure": message("Connections broke: {where} ({codes}).", where=where, codes=lines),
-        "notice": message(
-            "The service printed warnings: {where}: {lines}", where=where, lines=lines
-        ),
-        "invalid": message(
-            "The service could not be tested under one runtime: {reason}.", reason=reason
-        ),
-        "silent": message("The service did not start under one runtime: {reason}", reason=reason),
-    }[seen.kind]
+    lines = listed(seen.lines)
+    args = {
+        "where": listed(_where(seen, stress)),
+        "reason": next((one.reason for one in seen.rounds if one.reason), NOTHING),
+        "codes": lines,
+        "lines": lines,
+    }
+    yield replace(KINDS[seen.kind].said, args=args)
     example = next((one.first_wrong for one in seen.rounds if one.first_wrong), None)
     if seen.kind == "wrong" and example:
         yield message(

@@ -17,7 +17,7 @@ from tests.commands.saved import saved
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "page_panels", lambda *_: [""])
-    monkeypatch.setattr(figures, "files", lambda *_: {})
+    monkeypatch.setattr(figures, "sheet", lambda *_: "")
 
 
 def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -149,7 +149,7 @@ def _figure(figure: Figure, place: str) -> Iterator[str]:
 def _panel(panel: Panel, place: str) -> Iterator[str]:
     level = "" if panel.level is None else f" level={panel.level:.9g}"
     axes = f"x={_axis(panel.across)} y={_axis(panel.up)}"
-    yield f"{place} panel {plain(panel.title)} {axes}{level}{' upright' * panel.upright}"
+    yield f"{place} panel {plain(panel.title)} {axes}{level}"
     for curve in panel.curves:
         yield from _curve(curve, place)
 
@@ -160,7 +160,7 @@ def _axis(axis: Axis) -> str:
 
 
 def _curve(curve: Curve, place: str) -> Iterator[str]:
-    marks = [(mark.x, mark.y, mark.low, mark.high, mark.left, mark.right) for mark in curve.marks]
+    marks = [(mark.x, mark.y, mark.low, mark.high) for mark in curve.marks]
     spans = [(span.y, span.start, span.end, span.faint) for span in curve.spans]
     told = {"line": curve.line, "marks": marks, "spans": spans}
     sources = digest(*(mark.cells for mark in curve.marks))

@@ -24,7 +24,7 @@ from reports.compare.compared_runs import document as comparison_document
 from reports.compare.members import members
 from reports.document.model import Document, Figure
 from reports.exports.pyperf_files import export
-from reports.exports.texts import cells_sheet, rows_sheet, text_files
+from reports.exports.texts import cells_sheet, rows_sheet
 from reports.render import html
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
@@ -72,20 +72,10 @@ def _of_run(run: Run) -> Files:
     view = View(run, titles(run))
     document = report(view)
     files = _of_document(document, is_large=len(run.cells) > LARGE)
-    for name in LANGUAGES[:1] if len(run.cells) > LARGE else LANGUAGES:
-        if make := text_files(view, document, language(name)).get("record.md"):
-            files[f"record.{name}.txt"] = new_parts(make(), files[f"findings.{name}.txt"])
     if len(run.cells) <= LARGE:
         files |= compared(run)
     files["exports.txt"] = "\n".join(exported(view))
     return files
-
-
-def new_parts(text: str, findings: str) -> str:
-    """Return *text* without the paragraphs that the findings have, too."""
-    known = set(findings.split("\n\n"))
-    parts = short_tables(text).split("\n\n")
-    return "\n\n".join("(as in the findings)" if part in known and len(part) > 80 else part for part in parts)
 
 
 # ---- the page -----------------------------------------------------------------------------------------------
