@@ -28,7 +28,7 @@ def of_makefile(name: str) -> list[str]:
 
 
 PACKAGES = [name for name in of_makefile("speaking") if not name.endswith(".py")]
-# Each function or class whose text is a message, with the place of this argument. Those in TEXTS take no arguments of it.
+# Each function or class whose text is a message, with the place of that text. Those in TEXTS give it no arguments.
 PLACES: dict[str, int] = {}
 for word in of_makefile("keywords"):
     keyword, _, numbers = word.removeprefix("-k").partition(":")
