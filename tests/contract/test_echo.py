@@ -20,7 +20,9 @@ from tests.contract.speaking import DEADLINE_S, read_to_end
 
 TCP = [kind for kind in ECHO if kind[1].endswith("tcp")]
 UNIX = [kind for kind in ECHO if kind[1].endswith("unix")]
-HOSTED = [kind for kind in UNIX if kind[0] == NATIVE and kind[1] != "echo-tokio unix"]  # by experiments/echo/echo_program.py
+HOSTED = [
+    kind for kind in UNIX if kind[0] == NATIVE and kind[1] != "echo-tokio unix"
+]  # by experiments/echo/echo_program.py
 PIDFD_GETFD = 438  # the same number on all architectures: pidfd_getfd(2)
 COMPILING_NS = 5e9  # what a JVM may spend on compiling what it has run: before, while and after a test looks
 
