@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import commands
 import runner
@@ -111,35 +112,13 @@ def test_the_help_lists_all_arguments_under_one_heading(typed: Typed) -> None:
     assert page.index("  RUN  ") < page.index("  TO  ")
 
 
-OWN_FLAGS = " ".join(OWN)
-REFUSED = {
-    "nope": f"'nope' is not a command. Use one of: {', '.join(commands.NAMES)}",
-    "--nope": "runner.py --help",
-    "--system 9": "1 (fresh), 2 (cached), 3 (tornado), 4 (pool)",
-    f"--seed -1 {OWN_FLAGS}": "--seed is -1",
-    "--interpreter 3.11=/nowhere": "does not exist",
-    "--resume nowhere": "cannot be read",
-    "--resume nowhere --blocks 5": "--blocks +5",
-    "--resume nowhere --num-clients 5": "--num-clients cannot change it",
-    "report nowhere": "cannot be read",
-    "report --lang fr": "'fr' is not a supported language",
-    "report --json --quiet": "runner.py report --help",
-    "list nowhere": "nowhere is not a folder",
-    f"serve --system 1,2 {OWN_FLAGS}": "the flags describe 2 combinations",
-    "audit --package x --runtime native": "a free-threaded build",
-    "plan --system 3 --runtime native": "System 3 cannot be measured under native",
-    "plan --service-command {python}:{port} --runtime native": "--runtime is native, but your own service",
-    f"list {'x' * 300}": "x" * 300,  # newer Pythons say that it is no folder, older ones that it is too long
-    "--target http://x/ --until 3%": "--until 10min",
-    "--target http://x/ --slo p99<50ms": "already runs",
-    "--system 2 --runtime 3.11 --slo p99<50ms --blocks 3 --profile python": "Remove --blocks and --profile",
-    f"--system 2 --until 3% {OWN_FLAGS}": "only one runtime or service takes part",
-    f"--require {ABSENT}": f"Runtime {ABSENT} was not found",
-    f"runtimes --require 3.11,{ABSENT}": f"Runtime {ABSENT} was not found, and uv does not offer CPython {ABSENT}",
-}
+WORDS = {"{own}": " ".join(OWN), "{absent}": ABSENT, "{commands}": ", ".join(commands.NAMES), "{long}": "x" * 300}
+REFUSED = Path(__file__).with_suffix(".yaml").read_text("utf-8")
+for word, text in WORDS.items():
+    REFUSED = REFUSED.replace(word, text)
 
 
-@pytest.mark.parametrize(("line", "said"), REFUSED.items(), ids=lambda value: value[:40])
+@pytest.mark.parametrize(("line", "said"), yaml.safe_load(REFUSED).items(), ids=lambda value: value[:40])
 def test_what_cannot_be_done_ends_with_2_and_says_why(typed: Typed, line: str, said: str) -> None:
     assert said in complaint(typed, *line.split())
 
