@@ -1,7 +1,8 @@
 """Histories of several runners on one folder, by seed: what they leave is read from files alone."""
 
 import random
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from lab.run.measured_runtimes import Runtime
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, size
-from tests.contract.runs import SERVICE, finished, plan_flags, runtime_flags, started
+from tests.contract.runs import RUNNER, SERVICE, Run, finished, plan_flags, runtime_flags, started
 
 HISTORIES = range(SEED, SEED + size(1, 60))
 BLOCKS = 3
@@ -37,14 +38,23 @@ def test_a_saved_cell_never_vanishes_changes_or_doubles(any_runtime: Runtime, sh
     assert not list(out.glob(".*"))
 
 
-def play(commands: list[list[str]], folder: Path, chance: random.Random) -> None:
-    """Start all of *commands* at once, perhaps kill one, and wait for all."""
+@contextmanager
+def together(
+    commands: Sequence[Sequence[str]], folder: Path, chance: random.Random, script: Path = RUNNER
+) -> Iterator[tuple[list[Run], Run | None]]:
+    """All of *commands* at once, each from a folder of its own, and the one that shall be struck, if any."""
     with ExitStack() as stack:
         runs = []
         for number, command in enumerate(commands):
-            (folder / str(number)).mkdir(parents=True)
-            runs.append(stack.enter_context(started(command, folder / str(number))))
-        victim = chance.choice([None, *runs])
+            home = folder / str(number)
+            home.mkdir(parents=True)
+            runs.append(stack.enter_context(started(command, home, script=script)))
+        yield runs, chance.choice([None, *runs])
+
+
+def play(commands: list[list[str]], folder: Path, chance: random.Random) -> None:
+    """Start all of *commands* at once, perhaps kill one, and wait for all."""
+    with together(commands, folder, chance) as (runs, victim):
         if victim is not None:
             if chance.random() < 0.7:  # when a service of it is there, if one is before it ends
                 with suppress(AssertionError):  # it has ended: it was refused
