@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
+.PHONY: help setup run record test golden coverage campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -41,15 +41,12 @@ golden: $(DEV_STAMP) ## Update the expected outputs in tests/golden, and the tab
 	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden tests/docs/test_result_page.py tests/docs/test_tables.py \
 		tests/docs/test_measure_your_service.py::test_the_written_plan_without_its_comments_is_the_one_on_the_page $(ARGS)
 
-coverage: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Run the tests with branch coverage per test (docs/reliability.md)
+coverage: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Run the tests with branch coverage (docs/reliability.md)
 	@rm -rf $(STRENGTH) && mkdir -p $(STRENGTH)
-	@$(strength) COVERAGE_PROCESS_START=$(CURDIR)/$(strength_file) $(PYTHON) -m pytest -p tests.strength.contexts -n 2 \
-		--dist worksteal --junitxml=$(STRENGTH)/tests.xml $(ARGS) || echo 'coverage: tests failed, but coverage is reported anyway'
+	@$(strength) COVERAGE_PROCESS_START=$(CURDIR)/$(strength_file) $(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS) \
+		|| echo 'coverage: tests failed, but coverage is reported anyway'
 	@$(strength) $(PYTHON) -m coverage combine -q --rcfile $(strength_file)
 	@$(strength) $(PYTHON) -m coverage report --rcfile $(strength_file) --format total
-
-mutants: $(DEV_STAMP) ## Run 300 mutation tests after make coverage; a stopped run is continued
-	@$(PYTHON) -m tests.strength.mutants --data $(STRENGTH)/coverage --junit $(STRENGTH)/tests.xml $(ARGS)
 
 STRENGTH := $(CURDIR)/$(VENV)/strength
 strength = STRENGTH_DATA=$(STRENGTH) STRENGTH_ROOT=$(CURDIR)

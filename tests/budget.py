@@ -19,20 +19,25 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LAYOUT = {"COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENCODING", "ENDMARKER"}
 
 
-def tokens(path: Path) -> int:
-    """Return the number of tokens of a file. An f-string is one, as in 3.11: later versions split it into its parts."""
+def tokens_and_lines(path: Path) -> tuple[int, int]:
+    """Return the numbers of tokens of a file, and of lines on which one begins.
+
+    An f-string is one token, as in 3.11: later versions split it into its parts.
+    """
     count = depth = 0
+    lines: set[int] = set()
     with path.open("rb") as file:
         for token in tokenize.tokenize(file.readline):
             name = tokenize.tok_name[token.type]
-            if name.endswith("STRING_START"):
-                count += not depth
-                depth += 1
-            elif name.endswith("STRING_END"):
+            if name in LAYOUT:
+                continue
+            lines.add(token.start[0])
+            if name.endswith("STRING_END"):
                 depth -= 1
-            elif not depth and name not in LAYOUT:
-                count += 1
-    return count
+            else:
+                count += not depth
+                depth += name.endswith("STRING_START")
+    return count, len(lines)
 
 
 def packed(path: Path) -> list[int]:
@@ -44,27 +49,20 @@ def packed(path: Path) -> list[int]:
     ]
 
 
-def code_lines(path: Path) -> int:
-    """Return the number of lines on which a token begins."""
-    with path.open("rb") as file:
-        begun = [token for token in tokenize.tokenize(file.readline) if tokenize.tok_name[token.type] not in LAYOUT]
-    return len({token.start[0] for token in begun})
-
-
 def main() -> int:
     """Print each folder that is over its budget, and code that is too dense. Exit status: 1 if there is any."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    counts = {path: tokens_and_lines(ROOT / path) for path in map(Path, names) if (ROOT / path).exists()}
     used: Counter[str] = Counter()
-    for path in map(Path, names):
-        if (ROOT / path).exists():
-            used[path.parts[0] if len(path.parts) > 1 else "."] += tokens(ROOT / path)
+    for path, (tokens, _) in counts.items():
+        used[path.parts[0] if len(path.parts) > 1 else "."] += tokens
     budget: dict[str, int] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["gilscope"]["budget"]
-    code = [path for path in map(Path, names) if path.parts[0] != "tests" and (ROOT / path).exists()]
+    code = [path for path in counts if path.parts[0] != "tests"]
     dense = [f"{path}:{line}" for path in code for line in packed(ROOT / path)]
     for place in dense:
         print(f"{place}: a comprehension holds another one, or a conditional expression. Write a loop or a function.")
-    density = (used.total() - used["tests"]) / sum(code_lines(ROOT / path) for path in code)
+    density = (used.total() - used["tests"]) / sum(counts[path][1] for path in code)
     if density > DENSEST:
         print(f"A line of code has {density:.2f} tokens, but may have {DENSEST}. Write calmer lines.")
     over = [folder for folder, count in sorted(used.items()) if count > budget.get(folder, 0)]

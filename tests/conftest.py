@@ -47,6 +47,14 @@ def runtime_or_skip(name: str) -> Runtime:
     return here[name]
 
 
+def first_or_skip(*names: str) -> Runtime:
+    """The first of these runtimes that is on this machine; the test is skipped if there is none."""
+    here = [found()[name] for name in names if name in found()]
+    if not here:
+        pytest.skip(f"None of {', '.join(names)} was found. Install one with: uv python install {names[0]}")
+    return here[0]
+
+
 def native_or_skip(name: str) -> list[str]:
     """The command line of a native program or a load generator; where it is missing the test is skipped, with why."""
     why_not = programs.missing(name)
@@ -70,10 +78,7 @@ def newer_runtime(request: pytest.FixtureRequest) -> Runtime:
 @pytest.fixture(scope="session")
 def any_runtime() -> Runtime:
     """One runtime, for what does not depend on which."""
-    for name in ("3.14", *RUNTIMES):
-        if name in found():
-            return found()[name]
-    pytest.skip(f"None of {', '.join(RUNTIMES)} was found. Install one with: uv python install 3.14")
+    return first_or_skip("3.14", *RUNTIMES)
 
 
 @pytest.fixture(scope="session")

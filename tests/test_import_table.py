@@ -1,4 +1,4 @@
-"""The table of DESIGN section 7: which package may import what. Sources are read, not run."""
+"""The table of test_import_table.yaml: which package may import what. Sources are read, not run."""
 
 import ast
 import re
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = (
@@ -18,67 +19,8 @@ MEASURED_SYNTAX = (3, 11)
 NEWER_THAN_MEASURED = {"annotationlib", "compression"}
 STANDARD_LIBRARY = sys.stdlib_module_names | {"__future__", "_remote_debugging"}  # the latter from 3.14 on
 
-OWN = {
-    "core": "",
-    "services": "core",
-    "clients": "core",
-    "experiments": "core services clients",
-    "sections": "core experiments record analysis reports",  # *_section*.py of an experiment
-    "systems": "core services clients experiments",
-    "record": "core",
-    "config": "core experiments systems record",
-    "analysis": "core record",
-    "lab": "core experiments systems record config analysis",
-    "reports": "core experiments record analysis",
-    "commands": "core record config analysis lab reports",
-    "runner.py": "core commands",  # core is what everything stands on; its errors end here
-}
-LIBRARIES = {
-    "config": "yaml",
-    "record": "msgspec",
-    "analysis": "numpy scipy",
-    "lab": "msgspec",
-    "commands": "rich",
-    "reports": "numpy scipy matplotlib rich jinja2 markupsafe",
-}
-ONE_FILE = {
-    "core/languages.py": "polib",
-    "reports/frame.py": "pandas",
-    "services/tornado_app.py": "tornado",
-    "experiments/echo/loop.py": "uvloop",
-    "experiments/league/asyncio_servers.py": "uvloop",
-    "experiments/league/anyio_app.py": "anyio",
-    "experiments/league/flask_app.py": "flask",
-    "experiments/league/tornado_tcp.py": "tornado",
-    "experiments/http_clients/aiohttp.py": "aiohttp",
-    "experiments/http_clients/httpx.py": "httpx",
-    "experiments/http_clients/pyreqwest.py": "reqwestclient",
-    "experiments/http_clients/requests.py": "requests",
-    "lab/environments/resolution.py": "packaging",
-    "lab/project/packages.py": "packaging",
-    "lab/run/stress_rounds.py": "clients",
-    "lab/user_service/readiness.py": "clients",  # whether a user's service answers is asked as its clients ask
-}
-
-REPORTS = {
-    "command_lines": "",
-    "document": "",
-    "view": "",
-    "render": "document",
-    "parts": "command_lines document view",
-    "sections": "command_lines document parts view",
-    "run_document": "document sections view",
-    "compare": "document parts view",
-    "exports": "document view render compare",
-    "terminal": "document render",
-    "write": "view render run_document exports",
-    "frame": "exports",
-}
-
-LAB = (
-    *("places", "guard", "process_output", "processes", "digests", "locks", "reaper", "folders"),
-    *("python", "environments", "project", "native", "machine", "gil", "profile", "user_service", "run", "hosts"),
-)
+TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+LAB = TABLE["lab"]
 
 
 def imports(source: str, package: str) -> Iterator[tuple[int, str]]:
@@ -108,8 +50,8 @@ def top(module: str) -> str:
 def forbidden(path: str, source: str) -> list[str]:
     """What *source* imports against the table, as 'path:line imports module'. path: from the repository's root."""
     package = "sections" if is_section(path) else path.partition("/")[0]
-    named = " ".join((package, OWN[package], LIBRARIES.get(package, ""), ONE_FILE.get(path, "")))
-    allowed = {*named.split()} | STANDARD_LIBRARY
+    more = TABLE["libraries"].get(package, ""), TABLE["one_file"].get(path, "")
+    allowed = {package, *" ".join((TABLE["own"][package], *more)).split()} | STANDARD_LIBRARY
     if package in MEASURED:
         allowed -= NEWER_THAN_MEASURED
     found = sorted({*imports(source, package)})
@@ -152,7 +94,7 @@ def test_a_package_of_lab_imports_only_those_below_it() -> None:
 
 def test_the_packages_of_reports_stand_in_order_and_import_only_those_below_them() -> None:
     below: set[str] = set()
-    for package, allowed in REPORTS.items():
+    for package, allowed in TABLE["reports"].items():
         assert parts(package, "reports") - {package} == {*allowed.split()} <= below, package
         below.add(package)
     files = (REPOSITORY / "reports").glob("*.py")
@@ -169,7 +111,7 @@ def test_every_package_of_the_repository_is_in_the_table() -> None:
     packages = {path.parent.name for path in REPOSITORY.glob("*/__init__.py")}
     assert packages - {"benchmarks", "gilscope", "tests"} == set(PACKAGES)
     assert {path.name for path in REPOSITORY.glob("*.py")} == {"hatch_build.py", "runner.py"}
-    named = [REPOSITORY / file for file in ONE_FILE]
+    named = [REPOSITORY / file for file in TABLE["one_file"]]
     assert all(path.is_file() for path in named if path.parent.is_dir())  # an experiment may be removed
 
 

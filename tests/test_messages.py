@@ -17,7 +17,7 @@ from tests.test_import_table import REPOSITORY, sources
 
 CATALOGS = sorted((REPOSITORY / "core" / "locale").glob("*.po"))
 MAKEFILE = (REPOSITORY / "Makefile").read_text("utf-8").replace("\\\n", " ")
-OF_A_COMMAND = {"{python}", "{port}", "{workers}", "{threads}"}  # a user's command has these, and they are shown
+OF_A_COMMAND = {"python", "port", "workers", "threads"}  # a user's command has these in braces, and they are shown
 
 
 def of_makefile(name: str) -> list[str]:
@@ -28,19 +28,14 @@ def of_makefile(name: str) -> list[str]:
 
 
 PACKAGES = [name for name in of_makefile("speaking") if not name.endswith(".py")]
-ERRORS = [word.removeprefix("-k") for word in of_makefile("keywords") if word.startswith("-k") and word != "-k"]
-# Functions whose text is a message, with the place of this argument. Those in TEXTS take no arguments of the text.
-TEXTS = {
-    "Option": 1,
-    "_whole": 1,
-    "_claim": 1,
-    "_choice": 1,
-    "add_group": 0,
-    "add_names": 1,
-    "matching": 1,
-    "Cost": 1,
-}
-PLACES = {**TEXTS, "wrong": 0, "items": 1, "note": 0, "print_line": 0}
+# Each function or class whose text is a message, with the place of that text. Those in TEXTS give it no arguments.
+PLACES: dict[str, int] = {}
+for word in of_makefile("keywords"):
+    keyword, _, numbers = word.removeprefix("-k").partition(":")
+    PLACES |= {keyword: int(numbers[:1] or 1) - 1} if keyword else {}
+TEXTS = {"col", "Option", "_whole", "_claim", "_choice", "add_group", "add_names", "matching", "Cost"}
+TEMPLATES = {"message", "plural"}
+ERRORS = {name for name in PLACES if name[0].isupper()} - TEXTS
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class Call:
     """A call that declares a message.
 
     place:    its file, line and source
-    words:    message, plural, an error's name or a name of PLACES
+    words:    a name of PLACES
     literals: the message, and the plural of one
     given:    the names of its arguments
     inside:   whether of a function
@@ -67,7 +62,7 @@ class Call:
             return True
         cause = self.literals[0]
         built = isinstance(cause, ast.JoinedStr | ast.BinOp) or ast.unparse(cause).partition("(")[0].endswith(".format")
-        return self.words not in ("message", "plural") and not built
+        return self.words not in TEMPLATES and not built
 
     @property
     def is_complete(self) -> bool:
@@ -76,35 +71,34 @@ class Call:
         if None in given or not isinstance(self.literals[0], ast.Constant):
             return True
         texts = [str(literal.value) for literal in self.literals if isinstance(literal, ast.Constant)]
-        fields = placeholders("".join(texts))
-        named = {re.split("[!:}]", field[1:], maxsplit=1)[0] for field in fields}
+        named = {name for name, *_ in placeholders("".join(texts))}
         if not given - {"count"} and not self.inside:
             return True
         if not given:
-            return fields <= OF_A_COMMAND
+            return named <= OF_A_COMMAND
         return named == given or (self.words == "plural" and named | {"count"} == given)
 
 
-def placeholders(text: str) -> set[str]:
-    """Those of a template, as '{name:.1f}'."""
-    parts = (part for part in Formatter().parse(text) if part[1] is not None)
-    return {f"{{{name}{f'!{how}' if how else ''}{f':{form}' if form else ''}}}" for _, name, form, how in parts}
+def placeholders(text: str) -> set[tuple[str | None, ...]]:
+    """Those of a template: name, format and conversion of each."""
+    return {tuple(field) for _, *field in Formatter().parse(text) if field[0] is not None}
 
 
 def calls(path: str, source: str) -> Iterator[Call]:
     """Every call in *source* that declares a message."""
     tree = ast.parse(source)
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    known = {*ERRORS, *PLACES, *({"message", "plural"} & imported)}
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     inside = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             is_method = isinstance(node.func, ast.Attribute)
             name = getattr(node.func, "attr" if is_method else "id", "")
-            first = PLACES.get(name, 0)
+            if name not in PLACES or (name in TEMPLATES and (is_method or name not in imported)):
+                continue
+            first = PLACES[name]
             literals = node.args[first : first + (2 if name == "plural" else 1)]
-            if literals and name in (PLACES if is_method else known):
+            if literals:
                 place = f"{path}:{node.lineno} {ast.unparse(node)[:100]}"
                 yield Call(place, name, literals, {keyword.arg for keyword in node.keywords}, id(node) in inside)
 
@@ -131,7 +125,7 @@ def test_every_error_that_takes_words_is_collected() -> None:
     while more := {name for name, own in bases.items() if own & known} - known:
         known |= more
     own = {node.name for node in classes for part in node.body if getattr(part, "name", "") == "__init__"}
-    assert known - (own - {"GilscopeError"}) == set(ERRORS)
+    assert known - (own - {"GilscopeError"}) == ERRORS
 
 
 @pytest.fixture(scope="module")
@@ -142,12 +136,6 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     speaking = [str(REPOSITORY / name) for name in of_makefile("speaking")]
     CommandLineInterface().run(["pybabel", "-q", "extract", *settings, *speaking])  # type: ignore[no-untyped-call]
     return read(path)
-
-
-def test_every_declared_message_is_collected(declared: list[Call], collected: Catalog) -> None:
-    known = {forms(words)[0] for words in collected}
-    texts = [getattr(one.literals[0], "value", None) for one in declared]
-    assert [text for text in texts if isinstance(text, str) and text not in known] == []
 
 
 @pytest.mark.parametrize("path", CATALOGS, ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ import random
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGSTOP, SIGTERM, Signals
 from time import monotonic
@@ -49,16 +49,9 @@ class Strike:
         return self.target == "guard" or (self.then == SIGKILL if stops else self.target == RUNNER)
 
 
-@dataclass(kw_only=True)
-class Seen:
-    """What a history has come to so far."""
-
-    strikes: list[Strike] = field(default_factory=list)
-    cells: list[Any] = field(default_factory=list)
-
-    def at(self, *targets: str, number: Signals | None = None) -> int:
-        """How many strikes hit *targets*, with that signal or any."""
-        return sum(one.target in targets and number in (None, one.signal) for one in self.strikes)
+def hits(strikes: Sequence[Strike], *targets: str, number: Signals | None = None) -> int:
+    """How many strikes hit *targets*, with that signal or any."""
+    return sum(one.target in targets and number in (None, one.signal) for one in strikes)
 
 
 def history(seed: int) -> list[Strike]:
@@ -104,45 +97,45 @@ def windows(out: Path, chance: random.Random) -> dict[str, Callable[[dict[int, s
     }
 
 
-def play(strike: Strike, run: Run, out: Path, chance: random.Random, seen: Seen) -> None:
-    """Wait for the window and the target, and strike; nothing, if the run ends before."""
-    is_open = windows(out, chance)[strike.window]
+def play(strike: Strike, run: Run, out: Path, chance: random.Random) -> list[Any] | None:
+    """Wait for the window and the target, and strike. The cells that were saved then; None if the run ends before."""
+    is_open, cells = windows(out, chance)[strike.window], None
     with suppress(AssertionError, ProcessLookupError, FileNotFoundError):  # it has ended; the target has
         for _ in run.turns(f"{strike}", ENDS_WITHIN_S):
             children = run.children()
             targets = [pid for pid, line in children.items() if LINES.get(strike.target, "-") in line]
             targets = [run.process.pid] if strike.target == RUNNER else targets
             if strike.target == "guard" and any(SERVICE in line for line in children.values()):
-                return  # they guard what finds interpreters
+                break  # they guard what finds interpreters
             if targets and is_open(children):
-                seen.cells = cells_in(out)
-                pid = chance.choice(targets)
+                before, pid = cells_in(out), chance.choice(targets)
                 stop(pid) if strike.signal == SIGSTOP else os.kill(pid, strike.signal)
-                seen.strikes.append(strike)
+                cells = before
                 if strike.target in OURS and strike.signal == SIGSTOP:
                     signal.sigtimedwait([], chance.uniform(0.0, 0.3))
                     if strike.target == RUNNER or strike.then == SIGKILL:
                         os.kill(run.process.pid, strike.then)
-                return
+                break
+    return cells
 
 
-def check_end(run: Run, out: Path, seen: Seen) -> None:
-    """What holds however a run ended."""
+def check_end(run: Run, out: Path, strikes: Sequence[Strike], saved: list[Any]) -> None:
+    """What holds however a run ended. saved: the cells that were there at the last of the strikes"""
     status = run.status(ENDS_WITHIN_S)
-    both_killed = seen.at("reaper", number=SIGKILL) and seen.at(RUNNER, number=SIGKILL)
+    both_killed = hits(strikes, "reaper", number=SIGKILL) and hits(strikes, RUNNER, number=SIGKILL)
     may_stay = str(run.temporary) if both_killed else "nothing"  # decision 010
     assert [one for one in run.leftovers(out) if not one.startswith(may_stay)] == []
     assert status in ENDINGS
     assert "bug in gilscope" not in run.complained()
     cells = cells_in(out)
-    assert cells[: len(seen.cells)] == seen.cells
+    assert cells[: len(saved)] == saved
     assert not cells or len(load(out).cells) == len(cells)
     failed = [cell["reason"] for cell in cells if cell["status"] != "ok"]
-    assert len(failed) <= seen.at(*CHILDREN), failed
+    assert len(failed) <= hits(strikes, *CHILDREN), failed
     if status == 0:
         assert (len(cells), failed) == (BLOCKS, [])
-    is_unready = not cells and seen.at("reaper")  # the reaper was killed before there was anything to do
-    if not is_unready and not any(strike.may_end_the_run for strike in seen.strikes):
+    is_unready = not cells and hits(strikes, "reaper")  # the reaper was killed before there was anything to do
+    if not is_unready and not any(strike.may_end_the_run for strike in strikes):
         assert (status, len(cells)) == (1 if failed else 0, BLOCKS)
 
 
@@ -153,15 +146,20 @@ def flags_of(runtime: Runtime, out: Path, **params: str) -> list[str]:
 
 def strike_all(strikes: Sequence[Strike], runtime: Runtime, folder: Path, seed: int) -> None:
     """Play the strikes on a run, and check how it ends."""
-    chance, out, seen = random.Random(seed), folder / "out", Seen()
+    chance, out = random.Random(seed), folder / "out"
+    struck: list[Strike] = []
+    saved: list[Any] = []
     flags = flags_of(runtime, out, TRANSPORT=chance.choice(("unix", "tcp")))
     with started(flags, folder, script=Path(impatient.__file__)) as run:
         try:
             for strike in strikes:
-                play(strike, run, out, chance, seen)
-            check_end(run, out, seen)
+                cells = play(strike, run, out, chance)
+                if cells is not None:
+                    struck.append(strike)
+                    saved = cells
+            check_end(run, out, struck, saved)
         except BaseException as failure:
-            failure.add_note(f"seed {seed}: {seen.strikes} of {strikes}; {run.complained()}")
+            failure.add_note(f"seed {seed}: {struck} of {strikes}; {run.complained()}")
             raise
 
 

@@ -8,7 +8,6 @@ import random
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGTERM, Signals
 
@@ -50,28 +49,17 @@ sleep 604
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class End:
-    """How one command is ended: when, by what, and which of its processes is stopped before."""
+def ends() -> Iterator[tuple[str, Signals, float, str]]:
+    """How commands are ended: the signal, after how many seconds, and which process is stopped before.
 
-    number: int
-    command: str
-    signal: Signals
-    after_s: float
-    stopped: str
-
-
-def ends() -> Iterator[End]:
-    """Those of this seed; every second one comes early."""
+    They are those of this seed; every second one comes early.
+    """
     chance = random.Random(SEED)
     for number in range(TIMES):
-        yield End(
-            number=number,
-            command=list(COMMANDS)[number % 4],
-            signal=SIGKILL if chance.random() < 0.5 else chance.choice(SIGNALS),
-            after_s=chance.uniform(0.0, LATEST_S if number % 2 else LATEST_S / 4),
-            stopped=chance.choice(("nothing", "nothing", "runner.py", "guard.py", "reaper.py")),
-        )
+        ended_by = SIGKILL if chance.random() < 0.5 else chance.choice(SIGNALS)
+        after_s = chance.uniform(0.0, LATEST_S if number % 2 else LATEST_S / 4)
+        stopped = chance.choice(("nothing", "nothing", "runner.py", "guard.py", "reaper.py"))
+        yield list(COMMANDS)[number % 4], ended_by, after_s, stopped
 
 
 @pytest.fixture
@@ -92,21 +80,23 @@ RUN = "--system 1 --runtime 3.14 --blocks 50 --num-clients 2 --num-api-services 
 COMMANDS = {"run": RUN, "audit": "audit -r wanted.txt", "native": "native loadgen", "runtimes": "runtimes"}
 
 
-@pytest.mark.parametrize("end", list(ends()), ids=lambda end: f"{end.command}-{end.signal.name}-{end.number}")
-def test_what_is_ended_leaves_nothing(end: End, folder: Path) -> None:
+@pytest.mark.parametrize(("command", "ended_by", "after_s", "stopped"), list(ends()))
+def test_what_is_ended_leaves_nothing(
+    command: str, ended_by: Signals, after_s: float, stopped: str, folder: Path
+) -> None:
     runtime_or_skip("3.14t")
-    with started(COMMANDS[end.command].split(), folder) as run:
+    with started(COMMANDS[command].split(), folder) as run:
         try:
-            run.status(end.after_s)
+            run.status(after_s)
         except subprocess.TimeoutExpired:
             for pid, line in {run.process.pid: "runner.py", **run.children()}.items():
-                if end.stopped in line:
+                if stopped in line:
                     with suppress(ProcessLookupError, FileNotFoundError):
                         stop(pid)
-            run.process.send_signal(end.signal)
+            run.process.send_signal(ended_by)
             run.process.send_signal(SIGCONT)
         run.status(GONE_WITHIN_S + LATEST_S)
-        assert run.leftovers(folder / "out") == [], end
+        assert run.leftovers(folder / "out") == []
 
 
 @pytest.mark.parametrize(

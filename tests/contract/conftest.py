@@ -13,7 +13,7 @@ from lab.run.measured_runtimes import Native, Runtime
 from lab.run.measurement_context import Bench
 from lab.user_service import ports
 from record.saved_run import CellResult
-from tests.conftest import found, native_or_skip
+from tests.conftest import first_or_skip, native_or_skip
 from tests.contract.kinds import KINDS, Kind
 from tests.contract.own_services import Measured, measured, write_services
 
@@ -36,10 +36,7 @@ def native_client(bench: Bench) -> Bench:
 @pytest.fixture(scope="session")
 def packaged() -> Runtime:
     """The runtime with the packages of alternatives: the free-threaded one where it is here."""
-    for name in ("3.14t", "3.14", "3.11"):
-        if name in found():
-            return found()[name]
-    pytest.skip("No runtime was found. Install one with: uv python install 3.14t")
+    return first_or_skip("3.14t", "3.14", "3.11")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from lab.processes import scrubbed_environment
+from lab.processes import run, scrubbed_environment
 from lab.python import uv
 
 SMALL_PACKAGE = "iniconfig"
@@ -31,14 +31,7 @@ def index_answers() -> bool:
     with tempfile.TemporaryDirectory() as folder:
         flags = ["--dry-run", "--no-cache", "--no-deps", "--python", sys.executable, "--target", folder]
         try:
-            done = subprocess.run(
-                [str(tool), "pip", "install", *flags, SMALL_PACKAGE],
-                check=False,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                env=scrubbed_environment(),
-            )
+            done = run([tool, "pip", "install", *flags, SMALL_PACKAGE], TIMEOUT_S, scrubbed_environment())
         except subprocess.TimeoutExpired:
             return False
     return done.returncode == 0

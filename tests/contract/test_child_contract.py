@@ -44,6 +44,7 @@ CLIENTS: dict[str, tuple[str, ...]] = {
     "http-reqwest": (),
     "http-beast": (),
 }
+OPENING = ("http-reqwest", "http-beast")  # each connection is opened by a request, before go
 NO_CELLS = ("this is no JSON", "[1, 2]")
 GIL = {"gil_enabled_ready", "gil_enabled_end"}
 
@@ -167,52 +168,45 @@ def calling(caller: str, script: Script, **more: Any) -> Iterator[tuple[Spoken, 
             yield client, ready, server
 
 
-@pytest.mark.parametrize("caller", FRAMED)
-def test_a_client_is_ready_with_its_connections_sends_its_frames_after_go_and_its_result_at_the_end(
+@pytest.mark.parametrize("caller", [*FRAMED, *CLIENTS])
+def test_a_client_is_ready_with_its_connections_asks_after_go_and_keeps_them_until_the_end_of_its_input(
     caller: str,
 ) -> None:
+    cpu = max(os.sched_getaffinity(0))
     answer = framed(b'{"code": 200, "msg": "1000", "err": "", "calc_ns": 24123}')
     assert answer[:4] == bytes.fromhex("00000039")
-    has_gil = runtime_of(caller).name.gil_enabled
-    with calling(caller, says(answer)) as (client, ready, server):
+    count, has_gil = (20, False) if caller in CLIENTS else (3, runtime_of(caller).name.gil_enabled)
+    with calling(caller, says(response() if caller in CLIENTS else answer), cpus=[cpu]) as (client, ready, server):
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
         assert (ready["pid"], ready["addresses"]) == (client.process.pid, [])
         assert ready["runtime"].get("gil_enabled", False) is has_gil
+        if caller in CLIENTS:
+            check_program(ready["runtime"], caller)
+        assert cpus_of(client.process.pid) == {cpu}
         server.stall(0.2)
-        assert server.asked == []
+        assert caller in OPENING or server.asked == []
         client.tell("go")
         result = client.line()["result"]
         server.stall(0.05)
-        assert server.still_open == server.connections > 0  # until the end of the client's input
-        assert client.end() == (0, b"", "")
-    for request in server.asked:
-        asked = json.loads(request)  # the first of some may ask for begun_ns too
-        assert (asked["method"], asked["url"], asked["params"]["target"]) == ("POST", "/calc", 1000)
-    assert server.asked[2:] == [b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}']
-    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (3, 3, 0, {})
-    assert result["calc_ns"] == 3 * 24123
-    assert result["latency"]["count"] == 3
-    assert result["finished_ns"] - result["started_ns"] == result["completion_ns"] > 0
-    assert "connect" not in result
-    assert set(result) >= USAGE | GIL
-    assert {result[name] for name in GIL} == {has_gil}
-
-
-@pytest.mark.parametrize("program", CLIENTS)
-def test_a_native_client_stays_on_its_cpus_and_keeps_its_connections_until_the_end_of_its_input(program: str) -> None:
-    cpu = max(os.sched_getaffinity(0))
-    with calling(program, says(response()), cpus=[cpu]) as (client, ready, server):
-        check_program(ready["runtime"], program)
-        assert cpus_of(client.process.pid) == {cpu}
-        client.tell("go")
-        assert client.line()["result"]["answered"] == 20
         assert server.still_open == server.connections > 0
         assert client.end() == (0, b"", "")
+    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (count, count, 0, {})
+    assert set(result) >= USAGE | GIL
+    assert {result[name] for name in GIL} == {has_gil}
+    if caller not in CLIENTS:
+        for request in server.asked:
+            asked = json.loads(request)  # the first of some may ask for begun_ns too
+            assert (asked["method"], asked["url"], asked["params"]["target"]) == ("POST", "/calc", 1000)
+        assert server.asked[2:] == [b'{"method": "POST", "url": "/calc", "params": {"target": 1000}}']
+        assert result["calc_ns"] == 3 * 24123
+        assert result["latency"]["count"] == 3
+        assert result["finished_ns"] - result["started_ns"] == result["completion_ns"] > 0
+        assert "connect" not in result
 
 
 @pytest.mark.parametrize(
     ("caller", "word"),
-    [*product(FRAMED, ("", "go")), ("loadgen", "warm"), ("http-reqwest", "go"), ("http-beast", "go")],
+    [*product(FRAMED, ("", "go")), ("loadgen", "warm"), *product(OPENING, ("go",))],
 )
 def test_end_of_file_ends_a_client_without_a_result(caller: str, word: str) -> None:
     came = Event()
@@ -221,7 +215,7 @@ def test_end_of_file_ends_a_client_without_a_result(caller: str, word: str) -> N
         came.set()
         return True
 
-    script = on_each_connection(1, silent) if caller in ("http-reqwest", "http-beast") else silent
+    script = on_each_connection(1, silent) if caller in OPENING else silent
     method = Method(warmup=Warmup(seconds=DEADLINE_S)).to_json()
     with calling(caller, script, method=method) as (client, _, _):
         if word:

@@ -115,6 +115,15 @@ def a_client(
         yield client
 
 
+@contextmanager
+def calling(
+    script: Script, runtime: AnyRuntime, case: str = "across both edges", **how: Any
+) -> Iterator[tuple[Spoken, Scripted]]:
+    """A client that is ready to call a server that plays *script*, and the server. how: of a_client()"""
+    with scripted(script, read_http) as server, a_client(CASES[case], server.address, runtime, **how) as client:
+        yield client, server
+
+
 def begin_slice(client: Spoken, at_ns: int, lead_ms: int = LEAD_MS, length_ms: int = LENGTH_MS) -> None:
     """Announce a slice that begins at *at_ns*."""
     client.tell(str(Slice(at_ns=at_ns, lead_ns=lead_ms * MS, length_ns=length_ms * MS)))
@@ -220,10 +229,7 @@ def test_of_a_request_that_waits_for_a_connection_the_wait_is_time_between_reque
 
 def test_all_of_the_counted_time_is_accounted_for_if_the_client_begins_late(runtime: AnyRuntime) -> None:
     late_ms = 100
-    with (
-        scripted(answers_late(0.02), read_http) as server,
-        a_client(CASES["two connections"], server.address, runtime) as client,
-    ):
+    with calling(answers_late(0.02), runtime, "two connections") as (client, _):
         begin_slice(client, perf_counter_ns() - (LEAD_MS + late_ms) * MS)
         result = result_of(client)
     assert result["answered"] > 2
@@ -260,10 +266,7 @@ def test_requests_are_counted_by_name_and_failures_belong_to_their_request(runti
         connection.sendall(HELLO)
         return True
 
-    with (
-        scripted(script, read_http) as server,
-        a_client(CASES["across both edges"], server.address, runtime, requests=requests) as client,
-    ):
+    with calling(script, runtime, requests=requests) as (client, server):
         begin_slice(client, perf_counter_ns() + 20 * MS, 0, 400)
         result = result_of(client)
     both, slow, gone = result["routes"]
@@ -289,12 +292,7 @@ def test_a_timeout_is_counted_again_for_the_request_that_timed_out(runtime: AnyR
         connection.sendall(HELLO)
         return True
 
-    with (
-        scripted(script, read_http) as server,
-        a_client(
-            CASES["across both edges"], server.address, runtime, requests=["GET /a", "GET /b"], limit_s=0.3
-        ) as client,
-    ):
+    with calling(script, runtime, requests=["GET /a", "GET /b"], limit_s=0.3) as (client, _):
         for _ in range(2):
             begin_slice(client, perf_counter_ns() + 20 * MS, 0, 100)
             result = client.line()["result"]
@@ -306,11 +304,7 @@ def test_a_timeout_is_counted_again_for_the_request_that_timed_out(runtime: AnyR
 def paths_asked_for(block: int, runtime: AnyRuntime) -> list[str]:
     """The paths that a client with one connection asks for in two slices."""
     weighted = [{"request": "GET /often", "weight": 3}, {"request": "GET /rarely", "weight": 1}]
-    one = CASES["across both edges"]
-    with (
-        scripted(answers_late(0.01), read_http) as server,
-        a_client(one, server.address, runtime, requests=weighted, block=block) as client,
-    ):
+    with calling(answers_late(0.01), runtime, requests=weighted, block=block) as (client, server):
         for _ in range(2):
             begin_slice(client, perf_counter_ns() + 20 * MS, 20, 80)
             assert client.line()["result"]["errors"] == {}

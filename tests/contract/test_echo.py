@@ -20,8 +20,9 @@ from tests.contract.speaking import DEADLINE_S, read_to_end
 
 TCP = [kind for kind in ECHO if kind[1].endswith("tcp")]
 UNIX = [kind for kind in ECHO if kind[1].endswith("unix")]
-PROGRAMS = [kind for kind in UNIX if kind[0] == NATIVE]
-HOSTED = [kind for kind in PROGRAMS if kind[1] != "echo-tokio unix"]  # by experiments/echo/echo_program.py
+HOSTED = [
+    kind for kind in UNIX if kind[0] == NATIVE and kind[1] != "echo-tokio unix"
+]  # by experiments/echo/echo_program.py
 PIDFD_GETFD = 438  # the same number on all architectures: pidfd_getfd(2)
 COMPILING_NS = 5e9  # what a JVM may spend on compiling what it has run: before, while and after a test looks
 
@@ -79,42 +80,34 @@ def test_the_sockets_are_as_the_cell_says_and_without_delay_where_it_says_nothin
                 assert sizes == [40_000, 40_000]  # Linux doubles it: socket(7)
 
 
-@pytest.mark.parametrize("kind", UNIX, ids="-".join, indirect=True)
-def test_messages_are_counted_by_their_size_from_the_reset_to_the_end(kind: Kind, short_folder: Path) -> None:
-    with kind.spoken(short_folder, MESSAGE_BYTES=500) as child, Peer(child.line()["addresses"][0]) as peer:
-        check_it_echoes(peer, noise(50_000))
-        child.tell("reset")
-        assert child.line() == {"reset": True}
-        for _ in range(3):
-            check_it_echoes(peer, noise(1000))
-        check_it_echoes(peer, noise(499))
-        result = json.loads(child.end()[1])["result"]
-    assert (result["requests"], result["echoed_bytes"]) == (6, 3499)
-
-
 def cpu_ns(pid: int) -> int:
     """CPU time of the threads that *pid* has now, user and system together. Source: Linux, sched-stats.rst."""
     files = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(file.read_text(encoding="ascii").split()[0]) for file in files)
 
 
-@pytest.mark.parametrize("kind", PROGRAMS, ids="-".join, indirect=True)
-def test_cpu_time_is_that_of_the_program_since_the_reset_and_not_of_its_host(kind: Kind, short_folder: Path) -> None:
-    with kind.spoken(short_folder) as child, Peer(child.line()["addresses"][0]) as peer:
-        pid, message = serving_pid(child.process.pid), noise(100 * 1024)
-        for _ in range(300):
+@pytest.mark.parametrize("kind", UNIX, ids="-".join, indirect=True)
+def test_messages_by_their_size_and_cpu_time_are_counted_from_the_reset_to_the_end(
+    kind: Kind, short_folder: Path
+) -> None:
+    """The CPU time is that of the program, and not of its host."""
+    large = [noise(100 * 1024)] * 100
+    with kind.spoken(short_folder, MESSAGE_BYTES=500) as child, Peer(child.line()["addresses"][0]) as peer:
+        pid = serving_pid(child.process.pid)
+        for message in 3 * large:
             check_it_echoes(peer, message)
         child.tell("reset")
         assert child.line() == {"reset": True}
         start_ns = cpu_ns(pid)
-        for _ in range(100):
+        for message in (*large, *[noise(1000)] * 3, noise(499)):
             check_it_echoes(peer, message)
         used_ns = cpu_ns(pid) - start_ns
-        _, said, _ = child.end()
-    result = json.loads(said)["result"]
-    more_ns = COMPILING_NS if kind.name == "echo-netty unix" else 0
-    cpu_time_ns = result["cpu_user_ns"] + result["cpu_system_ns"]
-    assert 0.8 * used_ns - 2e6 <= cpu_time_ns <= 1.2 * used_ns + 2e6 + more_ns
+        result = json.loads(child.end()[1])["result"]
+    assert (result["requests"], result["echoed_bytes"]) == (20_486, 10_243_499)
+    if kind.runtime == NATIVE:
+        more_ns = COMPILING_NS if kind.name == "echo-netty unix" else 0
+        cpu_time_ns = result["cpu_user_ns"] + result["cpu_system_ns"]
+        assert 0.8 * used_ns - 2e6 <= cpu_time_ns <= 1.2 * used_ns + 2e6 + more_ns
 
 
 @pytest.mark.parametrize("kind", HOSTED, ids="-".join, indirect=True)

@@ -13,10 +13,8 @@ import pytest
 
 from core.method import Method, Warmup
 from core.runtime import NATIVE
-from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
 from lab.run.children import WARM
-from lab.run.measured_runtimes import AnyRuntime
 from systems import find
 from tests.clients.driving import counts
 from tests.contract.peers import DEADLINE_S
@@ -84,7 +82,13 @@ def start(
     system, runtime = find(row), runtime_of(name)
     sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": workers}
     cell = small_cell(system, runtime, NUM_API_SERVICES=len(servers), **sizes)
-    client = Spoken(_command(system, runtime, deadline_s), runtime.variables)
+    if row in NATIVE_ROWS:
+        flag, per_s = NATIVE_ROWS[row]
+        command = [*command_or_skip(runtime, system, "client"), flag, f"{deadline_s * per_s:g}"]
+    else:
+        first = f"from experiments.http_clients import workers; workers.REQUEST_DEADLINE_S = {deadline_s}"
+        command = command_or_skip(runtime, system, "client", first)
+    client = Spoken(command, runtime.variables)
     client.tell({**cell.to_json(), "client_id": 0, "addresses": [[address] for address in servers], **more})
     return client
 
@@ -98,14 +102,6 @@ def result_of(client: Spoken, word: str = "") -> dict[str, Any]:
     client.tell("go")
     result: dict[str, Any] = client.line()["result"]
     return result
-
-
-def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:
-    if system.name in NATIVE_ROWS:
-        flag, per_s = NATIVE_ROWS[system.name]
-        return [*command_or_skip(runtime, system, "client"), flag, f"{deadline_s * per_s:g}"]
-    first = f"from experiments.http_clients import workers; workers.REQUEST_DEADLINE_S = {deadline_s}"
-    return command_or_skip(runtime, system, "client", first)
 
 
 def test_every_request_to_a_bad_server_is_counted_by_its_cause(subtests: pytest.Subtests) -> None:

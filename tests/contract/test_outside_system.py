@@ -62,9 +62,9 @@ def test_a_saved_run_is_reported_without_the_file_and_goes_on_with_no_other(meas
         assert str(file) in done.stderr
         assert named in done.stderr
         file.unlink(missing_ok=True)
-    done = gilscope("report", "run", folder=measured)
+    report = finished(["report", "run"], measured, script=UNREPORTED)
     file.write_text(text)
-    assert (done.returncode, "A thread per connection" in done.stdout) == (0, True), done.stderr
+    assert (report.status(), "A thread per connection" in report.said()) == (0, True), report.complained()
 
 
 def test_a_plan_names_it_from_its_own_folder(tmp_path: Path) -> None:

@@ -1,18 +1,24 @@
 """The short form of benchmarks/known_routes.py: one route of five is slower without the GIL, measured by runner.py."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 
 import pytest
 
+from benchmarks import bench
 from benchmarks.known_routes import FAST, RUNTIMES, SLOW, SLOWER, compared
 from tests.conftest import runtime_or_skip
+from tests.contract.runs import UNREPORTED
 from tests.native.programs import program_or_skip
 
 pytestmark = pytest.mark.alone
 
 
-def test_the_ratio_of_each_route_is_that_of_its_own_requests_with_both_clients() -> None:
+def test_the_ratio_of_each_route_is_that_of_its_own_requests_with_both_clients(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bench, "RUNNER", (sys.executable, str(UNREPORTED)))
     runtime_or_skip("3.14t")
     program_or_skip("loadgen")
     with ThreadPoolExecutor() as pool:  # the services sleep for nearly all of the time

@@ -10,7 +10,7 @@ from record.run_file import load
 from reports.parts.best_settings import best_sentences
 from reports.view import View
 from tests.conftest import runtime_or_skip
-from tests.contract.runs import NEEDS_LINUX, finished, runtime_flags
+from tests.contract.runs import NEEDS_LINUX, UNREPORTED, finished, runtime_flags
 
 pytestmark = [NEEDS_LINUX, pytest.mark.alone]  # they measure ratios
 
@@ -51,7 +51,7 @@ def test_the_best_setting_of_each_runtime_and_its_cost_under_the_other_are_told(
     runtime_or_skip("3.14t")
     (folder / "service.py").write_text(SERVICE)
     flags = [*COMMAND, "--runtime", "3.14t+gil,3.14t", "--vary", "POOL=1,4", "--blocks", "5", "--num-clients", "1"]
-    ended = finished([*flags, "--num-connections-per-client", "4"], folder)
+    ended = finished([*flags, "--num-connections-per-client", "4"], folder, script=UNREPORTED)
     assert ended.status() == 0, ended.complained()
     view = View(load(folder / "run"))
     best, *costs = map(str, best_sentences(view))
@@ -80,7 +80,7 @@ def test_a_slower_commit_fails_the_run_and_the_work_tree_is_not_measured(folder:
     (repository / "service.py").write_text("raise SystemExit('not committed')")
     flags = [*COMMAND, *runtime_flags(any_runtime), "--directory", "repository", "--blocks", "6", "--num-clients", "1"]
     variants = ["--variant", "before:ref=HEAD~", "--variant", "after:ref=HEAD", "--fail-if-slower", "5%"]
-    ended = finished([*flags, *variants], folder)
+    ended = finished([*flags, *variants], folder, script=UNREPORTED)
     run = load(folder / "run")
     (one,) = View(run).of_values
     word, status = "may be", NO_VERDICT
