@@ -214,6 +214,22 @@ def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estim
     return t_estimate(value, variance**0.5, degrees, degrees + 1, tests)
 
 
+def difference(
+    counts: Sequence[int],
+    totals: Sequence[int],
+    other: Sequence[int],
+    other_totals: Sequence[int],
+    tests: int = 1,
+) -> Estimate:
+    """Return the difference of two shares of independent samples: the first minus the other, with
+    its interval.
+    """
+    value, variance, degrees = _share(counts, totals)
+    less, of_less, fewer = _share(other, other_totals)
+    degrees = min(degrees, fewer)  # conservative
+    return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, degrees + 1, tests)
+
+
 def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, int]:
     """Return sum(counts) / sum(totals), the variance of this share, and its degrees of freedom.
 

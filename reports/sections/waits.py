@@ -12,7 +12,9 @@ from analysis.settings import setting_of
 from analysis.waiting_lines import (
     LOCK,
     Profile,
+    WaitChange,
     WaitingLine,
+    changes,
     place_of,
     settings,
     waits,
@@ -24,6 +26,7 @@ from reports.view import View
 
 PLACE = 22
 MUCH = 0.1  # of the threads' time at work, which gets a sentence
+MOST_SENTENCES = 5
 MOST_LINES = 12
 STATES = {
     "run": message("running on a core"),
@@ -118,12 +121,15 @@ def _share_col(state: str) -> Col[Profile]:
 
 
 def _sentences(profiles: Sequence[Profile], setting: Message) -> Iterator[Message]:
-    """Yield sentences on the lines of code that wait longest for locks at a setting. If there are
-    none, how long threads wait for locks, if this is much.
+    """Yield sentences on lines of code that wait for locks at a setting: changes between runtimes,
+    then the longest waits. If there are none, how long threads wait for locks, if this is much.
     """
+    changed = changes(profiles)[:MOST_SENTENCES]
+    named = {change.wait[:3] for change in changed}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
-    longest = grouped(most, attrgetter("function", "place")).values()
-    for profile in profiles if not longest else ():
+    others = (wait for wait in most if wait[:3] not in named)
+    longest = grouped(others, attrgetter("function", "place")).values()
+    for profile in profiles if not changed and not longest else ():
         share = sum(profile["states"].get(state, 0.0) for state in ("lock", "gil"))
         if share >= MUCH:
             yield message(
@@ -133,7 +139,21 @@ def _sentences(profiles: Sequence[Profile], setting: Message) -> Iterator[Messag
                 setting=setting,
                 share=whole_percent(share),
             )
+    yield from map(_change_sentence, changed)
     yield from map(_line_sentence, longest)
+
+
+def _change_sentence(change: WaitChange) -> Message:
+    return message(
+        "Under {runtime}, threads that are not idle spend {share} of their time waiting for a lock "
+        "at {line}. Under {other}, the share is {other_share}. Difference: {by}.",
+        runtime=change.wait.runtime,
+        line=_line_text(change.wait),
+        share=whole_percent(change.wait.share.value),
+        other=change.other,
+        other_share=whole_percent(change.other_share),
+        by=estimate(change.by, whole_percent),
+    )
 
 
 def _line_sentence(same: Sequence[WaitingLine]) -> Message:

@@ -1,6 +1,7 @@
 """Effects and intervals against figures of textbooks and tables, and properties that must hold."""
 
 from math import log
+from random import Random
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy import stats as scipy_stats
 
 from analysis.stats import (
     Estimate,
+    difference,
     effect,
     least_squares,
     log_ratios,
@@ -101,3 +103,14 @@ def test_of_more_lines_together_the_interval_is_wider() -> None:
 @pytest.mark.parametrize(("counts", "totals"), [([], []), ([1, 1], [2, 2]), ([0] * 9, [0] * 9)])
 def test_from_few_batches_there_is_no_interval(counts: list[int], totals: list[int]) -> None:
     assert share(counts, totals).high == float("inf")
+
+
+def test_a_difference_of_two_alike_is_rarely_shown() -> None:
+    """500 pairs of arms with the same share, 20 batches each: one in 40 is above 0."""
+    generator = Random(7)
+
+    def counts() -> list[int]:
+        return [sum(generator.random() < 0.1 for _ in range(50)) for _ in range(20)]
+
+    shown = sum(difference(counts(), [50] * 20, counts(), [50] * 20).low > 0 for _ in range(500))
+    assert 3 <= shown <= 25

@@ -40,9 +40,9 @@ def profile(runtime: str, *lines: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def made(*profiles: dict[str, Any]) -> Section:
-    cells = steady("3.14", 2000) + steady("3.14t", 1000)
-    run: Run = run_of(cells, runtimes=["3.14", "3.14t"], blocks=8)
+def made(*profiles: dict[str, Any], before: str = "3.14") -> Section:
+    cells = steady(before, 2000) + steady("3.14t", 1000)
+    run: Run = run_of(cells, runtimes=[before, "3.14t"], blocks=8)
     run.profiles = list(profiles)
     return section(View(run))
 
@@ -57,6 +57,13 @@ def test_a_line_that_waits_alike_under_both_is_told_once() -> None:
     assert sentence.endswith(
         "(app.py:3). Share of the threads' time at work: 51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t."
     )
+
+
+def test_between_versions_a_librarys_function_is_compared_whatever_its_line() -> None:
+    before, after = (line_of("acquire", "logging.py", number, [30] * 20, is_library=True) for number in (9, 12))
+    for version, is_told in (("3.14", True), ("3.13", False)):
+        sentences = said(made(profile(version, before), profile("3.14t", after), before=version))
+        assert any("Difference" in sentence for sentence in sentences) == is_told
 
 
 def test_much_waiting_without_a_certain_line_is_told_with_its_runtime_and_setting() -> None:
