@@ -90,14 +90,16 @@ def _col(cost: Cost) -> Col[Row]:
     return col(cost.head, lambda row: cost.of(row.good), tenths, cost.metric)
 
 
+def _total_us(row: Row) -> float:
+    return sum(_parts(row).values())
+
+
 def _times(arm: Col[Row], view: View) -> Table:
     """Return a table with a stacked bar of the time per request for each runtime. Each setting has
     its own scale.
     """
     timed = view.groups_with(attrgetter("figures"))
-    longest = {
-        rows[0].key: max(sum(_parts(row).values()) for row in rows) for _, rows in timed if rows
-    }
+    longest = {rows[0].key: max(map(_total_us, rows)) for _, rows in timed if rows}
 
     def bar(row: Row) -> Datum:
         parts = _parts(row)
