@@ -130,9 +130,10 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     if missing:
         output.note(
             plural(
-                "{count} measurement of the plan is missing.",
-                "{count} measurements of the plan are missing.",
+                "{count} measurement of the plan is missing. To go on, use --resume {folder}",
+                "{count} measurements of the plan are missing. To go on, use --resume {folder}",
                 count=missing,
+                folder=order.folder,
             )
         )
     slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0

@@ -267,8 +267,8 @@ SLO = Option(
 )
 PROFILE = Option(
     "--profile KINDS",
-    "Also take profiles: python or locks. Separate both kinds with a comma. At the end of the "
-    "run, each measurement is repeated once per kind of profile.",
+    "Also take profiles: python, locks, or python,locks. At the end of the run, each "
+    "measurement is repeated once per kind of profile.",
     several_of(PROFILES),
     beside_resume=True,
 )

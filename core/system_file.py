@@ -82,7 +82,9 @@ def file_of(system: System) -> str:
 
 def _module(path: Path) -> ModuleType:
     if not path.is_file():
-        raise BadInput("{path} does not exist. Give a file that declares SYSTEM.", path=path)
+        raise BadInput(
+            "{path} does not exist. Give a Python file that defines the variable SYSTEM.", path=path
+        )
     import hashlib  # imported here because built-in systems do not need it
 
     name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"

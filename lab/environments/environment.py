@@ -272,7 +272,10 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
                 name=name,
                 reason=failure,
                 remedy=uv.remedy(
-                    failure, message("Change these packages, or measure without this runtime.")
+                    failure,
+                    message(
+                        "Use other versions of these packages, or measure without this runtime."
+                    ),
                 ),
             )
 

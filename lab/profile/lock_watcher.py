@@ -294,7 +294,8 @@ def run_self_test(executable: str) -> None:
     with guarded(command, streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
             raise ChildFailed(
-                "{executable} could not run the self-test {script}",
+                "{executable} could not run {script}, a program with which gilscope tests "
+                "--profile locks",
                 executable=executable,
                 script=SELF_TEST.name,
             )

@@ -262,7 +262,8 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
     for name in chosen if path.name == PYLOCK else ():
         if normalised(name) not in map(normalised, known):
             reason = message(
-                "it has no package for extra or group {name}, only for: {known}",
+                "it has no packages for an extra or a dependency group named {name}, but only "
+                "for: {known}",
                 name=name,
                 known=known,
             )

@@ -210,8 +210,8 @@ def check_times(client: Child, result: ClientLine, window: TimeWindow, services:
         count = result.latency.count
         if not least_ns <= said.start_ns <= last_ns <= latest_ns or sum(said.counts) > count:
             accepted = message(
-                "at most {count} answers in total, all in time slices that begin between {low} ns "
-                "and {high} ns on the client's monotonic clock",
+                "at most {count} answers in total, in slices of its timed window, which begin "
+                "between {low} ns and {high} ns on its monotonic clock",
                 count=count,
                 low=least_ns,
                 high=latest_ns,
@@ -237,9 +237,9 @@ def check_load(clients: Sequence[ClientLine], services: Sequence[ServiceLine]) -
     are_exact = all(client.said is None for client in clients)
     if requests < answered or (requests > answered and are_exact):
         raise ChildFailed(
-            "The services counted {requests} answered requests, but the clients counted {answered} "
-            "answers. Another process may answer at a service's address, or one of the two counts "
-            "is wrong.",
+            "The services counted {requests} answered requests, but the clients counted "
+            "{answered} answers. Another process may answer at a service's address. End it, "
+            "and measure again.",
             requests=requests,
             answered=answered,
         )

@@ -211,8 +211,8 @@ def _expect_memory(needed_bytes: int, arms: int) -> None:
     available_bytes = memory_available_bytes()
     if available_bytes is not None and needed_bytes * MEMORY_SPARE > available_bytes:
         raise NotEnoughMemory(
-            "{arms} runtimes or services measured at once need {needed_mib:.0f} MiB in addition to "
-            "the first one, but only {available_mib:.0f} MiB are free",
+            "measuring {arms} runtimes or services at the same time needs {needed_mib:.0f} MiB "
+            "more than measuring one, but only {available_mib:.0f} MiB are free",
             arms=arms,
             needed_mib=needed_bytes * MEMORY_SPARE / 2**20,
             available_mib=available_bytes / 2**20,

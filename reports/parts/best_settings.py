@@ -102,8 +102,8 @@ def _cost(row: Row, other: Row, arm: str, name: Message, view: View) -> Iterator
     about_it: dict[str, Any] = {"other": arm, "setting": name, "runtime": row.runtime}
     if not isinstance(ratio, Estimate):
         said = message(
-            "What the best setting on {other} ({setting}) costs on {runtime} is not known: "
-            "{reason}.",
+            "It is not known how much throughput the best setting on {other} ({setting}) loses "
+            "on {runtime}: {reason}.",
             reason=ratio,
             **about_it,
         )

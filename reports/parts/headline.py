@@ -71,7 +71,7 @@ EFFECTS = {  # what a step does, by verdict
     "slower": message("lowers throughput in {systems}"),
     "equivalent": message("hardly changes throughput in {systems}"),
     "inconclusive": message("has an inconclusive effect in {systems}"),
-    "invalid": message("has no validly measured effect in {systems}"),
+    "invalid": message("has no valid measurement of its effect in {systems}"),
 }
 EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there is only one process
     (True, True): message("With one process, removing the GIL {found}."),
@@ -185,7 +185,9 @@ def _in_company(said: Message, one: Comparison) -> Message:
     if (one.others or 0.0) > MOST_BUSY:
         return message("{setting}, on a busy machine", setting=said)
     return (
-        message("{setting}, beside other processes", setting=said) if one.is_beside_others else said
+        message("{setting}, while other processes used the CPU", setting=said)
+        if one.is_beside_others
+        else said
     )
 
 

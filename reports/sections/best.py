@@ -39,12 +39,12 @@ SETTINGS = message(
     "blocks than those shown"
 )
 HOW = message(
-    "The best setting under a runtime (*) took the least time per request in the blocks (rounds of "
-    "measurement) with even numbers. Candidates are all measured settings that do the same work: "
-    "those of a user's service, or those of all systems with gilscope's wire protocol. 2x4 stands "
-    "for 2 processes of 4 threads each. Requests/s, ratios and verdicts use only the blocks with "
-    "odd numbers, so luck in the choice cannot influence the result. p values are adjusted for the "
-    "number of comparisons of best settings."
+    "The best setting under each runtime is marked *. It took the least time per request in "
+    "the blocks (rounds of measurement) with even numbers. Requests/s, ratios and verdicts are "
+    "from the blocks with odd numbers alone, so luck in the choice cannot influence them. The "
+    "choice is among all measured settings that do the same work: those of your own service, "
+    "or those of all systems with gilscope's wire protocol. 2x4 means 2 processes of 4 threads "
+    "each. p values are adjusted for the number of comparisons of best settings."
 )
 
 

@@ -190,7 +190,9 @@ def _choice_sentences(view: View) -> Iterator[Message]:
         if _may_be_chance(best, second):
             name = _setting(second, view)
             clauses.append(
-                message("its difference to the second, {second}, may be chance", second=name)
+                message(
+                    "its lead over the second-best setting, {second}, may be chance", second=name
+                )
             )
         yield about(message("{clauses}.", clauses=listed(clauses, SEMICOLON)), arm)
 
@@ -237,7 +239,7 @@ def _cautions(view: View) -> Iterator[Message]:
         yield message("{note}.", note=note)
     if view.others and view.others.is_busy:
         yield message(
-            "The machine was busy: {others}. Repeat the search while other programs do not run.",
+            "The machine was busy: {others}. Stop other programs, and repeat the search.",
             others=view.others.marks,
         )
 

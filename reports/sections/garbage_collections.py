@@ -57,7 +57,7 @@ COLS: tuple[Col[ArmPauses], ...] = (
     ),
     _share_col(message("service waits for a core"), "service", "time without a core, service"),
     _share_col(
-        message("service waits for a core, timed window"),
+        message("service waits for a core, during the whole measurement"),
         "service",
         "time without a core, any",
         of_window=True,

@@ -314,7 +314,7 @@ def _findings(view: View) -> Section:
         message("does it hold?"),
     )
     name = message(
-        "Findings of the experiment that gilscope repeats, and what this run says of them"
+        "Findings of the experiment that gilscope repeats, and what this run says about them"
     )
     return Section(
         "findings", message("Findings"), tables=(plain_table(name, heads, lines, kind="seed"),)

@@ -169,7 +169,7 @@ def _line_sentence(same: Sequence[WaitingLine]) -> Message:
         for wait in same
     ]
     return message(
-        "Threads wait longest for a lock at {line}. Share of the threads' time at work: {shares}.",
+        "Of their time at work, threads wait longest for a lock at {line}: {shares}.",
         line=_line_text(same[0]),
         shares=listed(shares),
     )

@@ -21,7 +21,7 @@ from record.run_file import load
 from record.saved_run import FILE_NAME
 from reports.render.console import wrapped
 
-NO_VERDICT = message("no comparison is saved")
+NO_VERDICT = message("the run has no saved comparison")
 HEADS = (
     message("started"),
     message("plan"),

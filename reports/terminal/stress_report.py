@@ -18,7 +18,10 @@ from reports.document.shapes import col, table
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
     "body": message("an answer with the same bytes as the answer to a single client"),
-    "common": message("the values that are the same in every answer to a single client"),
+    "common": message(
+        "those values of the answer that are the same in every answer to one "
+        "client that sends alone"
+    ),
     "status": message(
         "an answer with the right status; its content was not checked, because even a single "
         "client gets varying answers"

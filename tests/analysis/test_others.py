@@ -15,7 +15,7 @@ from reports.view import View
 from tests.analysis.timed_cells import in_blocks, only
 from tests.reports.sample import cell_of, measured, run_of, with_load
 
-BUSY = ", beside other processes: "
+BUSY = ", while other processes used the CPU: "
 
 
 def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:

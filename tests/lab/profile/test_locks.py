@@ -121,7 +121,7 @@ def programs_in_kernel() -> set[int]:
 
 
 def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
-    with pytest.raises(ChildFailed, match="could not run the self-test self_test"):
+    with pytest.raises(ChildFailed, match="could not run self_test"):
         locks.run_self_test(shutil.which("true") or "/bin/true")
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):

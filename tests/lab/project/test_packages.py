@@ -181,7 +181,7 @@ def test_an_extra_or_group_that_the_project_has_not_is_refused(tmp_path: Path) -
         read_dependencies(tmp_path, (), ["none"])
     (tmp_path / "pylock.toml").write_text(PYLOCK)
     with pytest.raises(
-        BadInput, match=r"pylock\.toml cannot be read: it has no package for extra or group none, only "
+        BadInput, match=r"pylock\.toml cannot be read: it has no packages for an extra or a dependency group named none"
     ):
         read_dependencies(tmp_path, (), ["none"])
 
