@@ -24,7 +24,6 @@ from core.messages import Json, Message, message, verbatim
 from core.program import RUNS_FOLDER
 from core.user_service import UserService
 from record.cell_parts import Fingerprints, OwnService
-from record.comparison import SavedComparison
 from record.decode import Misfit, decode_special, decoded, expect_parameters, expect_words, shown
 from record.profile import Profile
 from record.saved_plan import SavedPlan
@@ -32,7 +31,6 @@ from record.saved_run import FILE_NAME, SCHEMA, CellResult, Run
 
 CHECKSUM_BYTES = 8
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
-COMPARISONS = "comparisons.json"
 _PARTS: dict[str, Any] = {
     "profiles": list[Profile],
     "fingerprints": Fingerprints,
@@ -55,7 +53,15 @@ class RunFile:
         BadInput.
         """
         self._cells += map(_encode_cell, run.cells[len(self._cells) :])
-        _write_durably(self.path, _encode_run(run, self._cells))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            put(self.path, _encode_run(run, self._cells), durable=True)
+        except OSError as error:
+            raise BadInput(
+                "{path} cannot be written: {error}. Choose another folder with --out.",
+                path=self.path,
+                error=error.strerror,
+            ) from error
 
 
 def to_json(run: Run) -> dict[str, Any]:
@@ -158,54 +164,6 @@ def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
-# ---- comparisons beside the file -----------------------------------------------------------------
-
-
-def keep_comparisons(where: Path, run: Run) -> None:
-    """Write the comparisons of *run* to a separate file, because only the measuring process writes
-    result.json.
-
-    load() uses this file as long as result.json has the same number of cells. Raises BadInput.
-    """
-    kept = {
-        "run_id": run.run_id,
-        "cells": len(run.cells),
-        "comparisons": plain(run.comparisons),
-        "headline": plain(run.headline),
-    }
-    _write_durably(_file_path(where).with_name(COMPARISONS), _with_checksum(kept))
-
-
-def _with_kept_comparisons(run: Run, path: Path) -> Run:
-    """Add the saved comparisons to *run* if they belong to its measurements. A damaged file is
-    ignored.
-    """
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
-        text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
-        kept = msgspec.json.decode(text)
-        if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (
-            run.run_id,
-            len(run.cells),
-        ):
-            headline = decoded(kept["headline"], Message)
-            run.comparisons = decoded(kept["comparisons"], list[SavedComparison])
-            run.headline = headline
-    return run
-
-
-def _write_durably(path: Path, text: bytes) -> None:
-    """Write *text* to *path* and flush it to disk. Raises BadInput."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        put(path, text, durable=True)
-    except OSError as error:
-        raise BadInput(
-            "{path} cannot be written: {error}. Choose another folder with --out.",
-            path=path,
-            error=error.strerror,
-        ) from error
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -214,7 +172,7 @@ def load(where: Path) -> Run:
 
     Damaged cells are left out, and a message in Run.damaged names each of them.
     """
-    path = _file_path(where)
+    path = where / FILE_NAME if where.is_dir() else where
     head, stored, cells = _read(path)
     order = stored.pop("order", "")
     run = _decode_head(stored, path)
@@ -235,7 +193,7 @@ def load(where: Path) -> Run:
             run.damaged.append(_damage_message(number, text, misfit))
     if not run.damaged and order != _checksum_of_cells(cells):
         raise _damaged(path, message("measurements were removed, added or put in another order"))
-    return _with_kept_comparisons(run, path)
+    return run
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
@@ -270,10 +228,6 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
             known=SCHEMA,
         )
     return head, stored, cells
-
-
-def _file_path(where: Path) -> Path:
-    return where / FILE_NAME if where.is_dir() else where
 
 
 def _damaged(path: Path, what: Message) -> BadInput:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.messages import message, plural, verbatim
-from record.run_file import COMPARISONS, RunFile, keep_comparisons, load, plain, to_json
+from record.run_file import RunFile, load, plain, to_json
 from record.saved_plan import Machine
 from record.saved_run import FILE_NAME, CellResult, Run
 from tests.reports.sample import FASTER, cell_of, measured, run_of
@@ -198,22 +198,3 @@ def test_a_cell_with_a_right_checksum_is_checked_all_the_same(tmp_path: Path) ->
     read = load(tmp_path)
     assert [one.block for one in read.cells] == [1]
     assert "NUM_CLIENTS" in str(read.damaged[0])
-
-
-def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Path) -> None:
-    RunFile(tmp_path).save(run(cell()))
-    before = (tmp_path / FILE_NAME).read_bytes()
-    compared = run(cell(), comparisons=[FASTER])
-    keep_comparisons(tmp_path / FILE_NAME, compared)
-    assert (tmp_path / FILE_NAME).read_bytes() == before
-    assert load(tmp_path) == compared
-
-
-def test_comparisons_of_fewer_cells_of_another_run_or_damaged_ones_do_not_count(tmp_path: Path) -> None:
-    RunFile(tmp_path).save(run(cell(1), cell(2)))
-    for other in (run(cell(1), comparisons=[FASTER]), run(cell(1), cell(2), run_id="another", comparisons=[FASTER])):
-        keep_comparisons(tmp_path, other)
-        assert load(tmp_path).comparisons == []
-    for text in ("", "[]", "[" * 100_000, '{"run_id":', "\udcff"):
-        (tmp_path / COMPARISONS).write_bytes(text.encode(errors="surrogateescape"))
-        assert load(tmp_path).comparisons == []
