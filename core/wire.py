@@ -15,11 +15,6 @@ def frame(body: bytes) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
-_NOTHING = (
-    bytearray()
-)  # shared and never written to, because a stream of whole frames needs no buffer
-
-
 class Frames:
     """A decoder that splits a byte stream into frame bodies.
 
@@ -32,7 +27,7 @@ class Frames:
     def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
         self.max_bytes = max_bytes
         self.refused_bytes: int | None = None
-        self._held = _NOTHING
+        self._held = bytearray()
 
     @property
     def partial(self) -> bool:
@@ -51,8 +46,6 @@ class Frames:
             and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes
         ):
             return [data[4:]]
-        if self._held is _NOTHING:
-            self._held = bytearray()
         self._held += data
         return self._cut()
 
