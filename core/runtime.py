@@ -95,18 +95,10 @@ class RuntimeName(str):
         """Return the name of the runtime with this version, build, suffixes and patch release. They
         are not checked.
         """
-        release = f"{version}.{patch}" if patch else version
-        name = str.__new__(
-            cls,
-            "".join((release, "t" * free_threaded, *(f"+{suffix}" for suffix in suffixes)))
-            or NATIVE,
-        )
-        name.version, name.free_threaded, name.suffixes, name.patch = (
-            version,
-            free_threaded,
-            suffixes,
-            patch,
-        )
+        release = f"{version}.{patch}".rstrip(".") + "t" * free_threaded
+        name = str.__new__(cls, "+".join((release, *suffixes)) or NATIVE)
+        name.version, name.patch = version, patch
+        name.free_threaded, name.suffixes = free_threaded, suffixes
         return name
 
     @classmethod

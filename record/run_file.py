@@ -30,11 +30,8 @@ from record.saved_plan import SavedPlan
 from record.saved_run import FILE_NAME, SCHEMA, CellResult, Run
 
 CHECKSUM_BYTES = 8
+A_TIME = "a time such as 2026-08-01T10:15:00+00:00, or empty"
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
-_PARTS: dict[str, Any] = {
-    "profiles": list[Profile],
-    "fingerprints": Fingerprints,
-}
 _CELL = msgspec.json.Decoder(CellResult, dec_hook=decode_special)
 _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
 
@@ -243,21 +240,16 @@ def _decode_head(stored: dict[str, Any], path: Path) -> Run:
     Raises BadInput.
     """
     stored.pop("checksum", None)
-    own: Any = OwnService | None
     try:
         run = decoded(stored, Run)
-        for name, kind in _PARTS.items():
-            decoded(getattr(run, name), kind, name)
-        decoded(run.plan.own, own, "plan.own", all_known=False)
-        _check("plan.own", run.plan.own, UserService.from_json, "a service")
+        decoded(run.profiles, list[Profile], "profiles")
+        decoded(run.fingerprints, Fingerprints, "fingerprints")
+        if run.plan.own is not None:
+            decoded(run.plan.own, OwnService, "plan.own", all_known=False)
+            _read_with("plan.own", run.plan.own, UserService.from_json, "a service")
         for name in ("started_at", "finished_at"):
-            time = getattr(run, name)
-            _check(
-                name,
-                time,
-                datetime.fromisoformat,
-                "a time such as 2026-08-01T10:15:00+00:00, or empty",
-            )
+            if time := getattr(run, name):
+                _read_with(name, time, datetime.fromisoformat, A_TIME)
     except Misfit as misfit:
         said = message(
             "{key} is {value}, but must be {wanted}",
@@ -269,11 +261,10 @@ def _decode_head(stored: dict[str, Any], path: Path) -> Run:
     return run
 
 
-def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
+def _read_with(place: str, value: Any, reader: Any, wanted: str) -> None:
     """Raise Misfit if *reader* cannot parse *value*."""
     try:
-        if value:
-            reader(value)
+        reader(value)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Misfit(place, value, f"{wanted} ({error})") from error
 
