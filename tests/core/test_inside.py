@@ -85,15 +85,13 @@ def test_a_python_that_ignores_its_surroundings_starts_nothing(any_runtime: Runt
     assert notes(parts) == []
 
 
-def test_a_part_that_fails_says_so_in_a_file_and_stops_nothing(any_runtime: Runtime, parts: Path) -> None:
+def test_a_part_that_fails_says_so_in_a_file_and_stops_nothing_as_do_options_that_cannot_be_read(
+    any_runtime: Runtime, parts: Path
+) -> None:
+    assert ask(any_runtime.interpreter.executable, parts, "print('served')", asked="none") == "served\n"
     asked = {"absent": {}, "fails": {}, "note": {"word": "still"}}
     assert ask(any_runtime.interpreter.executable, parts, "print('served')", asked=asked) == "served\n"
     assert notes(parts) == ["still"]
     (failed,) = (parts.parent / "written").glob("failed-*")
     assert "FileNotFoundError" in failed.read_text()
     assert failed.read_text().splitlines()[-1] == "RuntimeError: no luck"
-
-
-def test_options_that_cannot_be_read_stop_nothing(any_runtime: Runtime, parts: Path) -> None:
-    (parts.parent / "written").mkdir()
-    assert ask(any_runtime.interpreter.executable, parts, "print('served')", asked="none") == "served\n"
