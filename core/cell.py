@@ -68,12 +68,15 @@ class Parameter:
         """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises
         BadInput.
         """
-        given = given.strip() if isinstance(given, str) else given
-        if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
-            return None
-        value = _from_text(given) if isinstance(given, str) and not self.choices else given
+        value, shown = given, given
+        if isinstance(given, str):
+            shown = given.strip()
+            value = shown if self.choices else _from_text(shown)
+            if self.optional and shown == NONE:
+                value = None
+        else:
+            shown = json.dumps(given, default=str)
         if not self.accepts(value):
-            shown = given if isinstance(given, str) else json.dumps(given, default=str)
             raise BadInput(
                 "{name} is {value}; it must be {accepted}.",
                 name=self.name,
@@ -86,6 +89,8 @@ class Parameter:
         """Return whether the parameter accepts *value*, which must already have the parameter's
         type.
         """
+        if value is None:
+            return self.optional or self.same_as != ""
         if type(value) is not self.kind:
             return False
         if self.choices:

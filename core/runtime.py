@@ -209,14 +209,9 @@ class RuntimeName(str):
         return {"gil_enabled": self.gil_enabled, "jit_enabled": self.jit_enabled}
 
     @property
-    def gil_forced(self) -> bool:
-        """Return whether the GIL of a free-threaded build is switched on."""
-        return GIL in self.suffixes
-
-    @property
     def gil_enabled(self) -> bool:
         """Return whether the runtime's name promises that the GIL is on."""
-        return not self.native and (not self.free_threaded or self.gil_forced)
+        return not self.native and (not self.free_threaded or GIL in self.suffixes)
 
     @property
     def jit_enabled(self) -> bool:
@@ -329,7 +324,7 @@ def facts() -> Json:
         "implementation": sys.implementation.name,
         "version": number,
         "build": " ".join(build.split()),
-        "compiler": sys.version[sys.version.find("[") + 1 : -1] if "[" in sys.version else "",
+        "compiler": sys.version.partition("[")[2].removesuffix("]"),
         "gil_disabled_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         **states(),
         "flags": {
