@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -129,11 +129,8 @@ def _checksum_of_cells(cells: Sequence[bytes]) -> str:
 
 def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
     """Return the whole text of result.json."""
-    head = {
-        name: plain(value)
-        for name, value in vars(run).items()
-        if name not in ("cells", "damaged", "folder")
-    }
+    head = plain(replace(run, cells=[]))
+    del head["cells"]
     return b"".join(
         (
             _with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1],
