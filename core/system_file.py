@@ -83,9 +83,7 @@ def file_of(system: System) -> str:
 def _module(path: Path) -> ModuleType:
     if not path.is_file():
         raise BadInput("{path} does not exist. Give a file that declares SYSTEM.", path=path)
-    import hashlib  # imported here because built-in systems do not need it
-
-    name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    name = f"system_file_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -51,14 +51,16 @@ class Frames:
 
     def _cut(self) -> list[bytes]:
         held, bodies, start = self._held, [], 0
-        while len(held) - start >= 4 and self.refused_bytes is None:
+        while len(held) - start >= 4:
             (size,) = HEADER.unpack_from(held, start)
             if not 0 <= size <= self.max_bytes:
                 self.refused_bytes = size
-            elif len(held) - start - 4 < size:
+                held.clear()
                 break
-            else:
-                bodies.append(bytes(held[start + 4 : start + 4 + size]))
-                start += 4 + size
-        del held[: len(held) if self.refused_bytes is not None else start]
+            end = start + 4 + size
+            if end > len(held):
+                break
+            bodies.append(bytes(held[start + 4 : end]))
+            start = end
+        del held[:start]
         return bodies

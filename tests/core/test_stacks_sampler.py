@@ -7,6 +7,7 @@ from pathlib import Path
 from select import select
 from subprocess import check_output
 from time import monotonic_ns
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -187,28 +188,17 @@ def test_a_thread_that_is_preempted_does_not_spin(line: str) -> None:
     assert is_spinning(int(switches), int(ran_us) * 1000) is (state == "spins")
 
 
-class OneState:
-    """A sampled process whose threads all spin at one line."""
-
-    def __init__(self, threads: int) -> None:
-        self.threads = range(threads)
-        self.counts: Counter[tuple[str, int]] = Counter()
-        self.missed = 0
-
-    def stacks(self) -> dict[int, tuple[str, ...]]:
-        return dict.fromkeys(self.threads, ("frame",))
-
-
 @pytest.mark.parametrize(("threads", "state"), [(1, "run"), (2, "lock")])
 def test_the_only_thread_of_a_process_waits_for_no_other(threads: int, state: str) -> None:
-    """Even if it yields its core as often as one that spins."""
-    planted, sampler = OneState(threads), Sampler.__new__(Sampler)
-    frame = ("/srv/app.py", 7, "serve")
+    """Even if it yields its core as often as one that spins. All threads are in one line."""
+    sampler = Sampler.__new__(Sampler)
+    frame, stacks = ("/srv/app.py", 7, "serve"), dict.fromkeys(range(threads), ("frame",))
+    output = SimpleNamespace(counts=Counter(), missed=0)
     fields: dict[str, Any] = {
-        "_reader": planted, "_output": planted, "_gil": 0, "_is_parked": lambda frame: False,
-        "_stacks": {("frame",): (frame, 1)}, "_unknown": (frame, 0), "_threads": dict.fromkeys(planted.threads),
-        "_states": lambda: dict.fromkeys(planted.threads, ("spin", 0)),
+        "_reader": SimpleNamespace(stacks=lambda: stacks), "_output": output, "_gil": 0,
+        "_is_parked": lambda frame: False, "_stacks": {("frame",): (frame, 1)}, "_unknown": (frame, 0),
+        "_threads": stacks, "_states": lambda: dict.fromkeys(stacks, ("spin", 0)),
     }  # fmt: skip
     vars(sampler).update(fields)
     sampler._sample()
-    assert planted.counts == {(state, 1): threads}
+    assert output.counts == {(state, 1): threads}
