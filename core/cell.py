@@ -68,7 +68,7 @@ class Parameter:
         """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises
         BadInput.
         """
-        value, shown = given, given
+        value: Value = given
         if isinstance(given, str):
             shown = given.strip()
             value = shown if self.choices else _from_text(shown)

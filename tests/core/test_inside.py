@@ -39,7 +39,7 @@ def ask(runtime: Runtime, parts: Path, code: str, *options: str, asked: object =
     (written / inside.OPTIONS).write_text(json.dumps({"note": {"word": "here"}} if asked is None else asked))
     path = os.pathsep.join(filter(None, [str(parts), after]))
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path, inside.FOLDER: str(written)}
-    command = (runtime.interpreter.executable, *options, "-c", code)
+    command = [str(runtime.interpreter.executable), *options, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", 0)
     return done.stdout

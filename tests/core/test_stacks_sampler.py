@@ -134,7 +134,7 @@ def test_threads_that_burn_wait_for_the_gil_where_there_is_one(runtime: Runtime,
 
 def functions_read(program: str, *lines: int) -> list[list[str]]:
     """The innermost function of each thread of *program* after each of these numbers of its lines."""
-    command = (runtime_or_skip("3.14t").interpreter.executable, "-c", READS, program, *map(str, lines))
+    command = [str(runtime_or_skip("3.14t").interpreter.executable), "-c", READS, program, *map(str, lines)]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
     written = check_output(command, text=True, env=environment)
     return [line.split(",") for line in written.splitlines()]
