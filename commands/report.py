@@ -13,7 +13,7 @@ from core.messages import NOTHING
 from core.program import RUNS
 from lab.folders import PrivateFolder
 from lab.run.runs import expect_no_foreign_files, leftovers, titles
-from record.run_file import keep_comparisons, load
+from record.run_file import load
 from record.saved_run import Run
 from reports.exports import IN_FOLDER, PAGE
 
@@ -104,7 +104,6 @@ def main(arguments: Sequence[str]) -> int:
     expect_no_foreign_files(folder, IN_FOLDER)
     with PrivateFolder(leftovers(folder)):
         written = write(folder, run)
-        keep_comparisons(path, run)
     show(written, as_json=flags["json"], quiet=flags["quiet"])
     return 0 if written.is_complete else 1
 

@@ -68,12 +68,15 @@ class Parameter:
         """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises
         BadInput.
         """
-        given = given.strip() if isinstance(given, str) else given
-        if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
-            return None
-        value = _from_text(given) if isinstance(given, str) and not self.choices else given
+        value: Value = given
+        if isinstance(given, str):
+            shown = given.strip()
+            value = shown if self.choices else _from_text(shown)
+            if self.optional and shown == NONE:
+                value = None
+        else:
+            shown = json.dumps(given, default=str)
         if not self.accepts(value):
-            shown = given if isinstance(given, str) else json.dumps(given, default=str)
             raise BadInput(
                 "{name} is {value}; it must be {accepted}.",
                 name=self.name,
@@ -86,6 +89,8 @@ class Parameter:
         """Return whether the parameter accepts *value*, which must already have the parameter's
         type.
         """
+        if value is None:
+            return self.optional or self.same_as != ""
         if type(value) is not self.kind:
             return False
         if self.choices:
@@ -233,26 +238,16 @@ class Cell:
         name of *reads* that is no parameter is a knob. Raises BadInput for an unknown name or a
         value outside its bounds.
         """
-        knobs = {name: values[name] for name in knobs_in(reads) if name in values}
-        known = {
-            name: parameter(name).parse(given)
-            for name, given in values.items()
-            if name not in knobs
-        }
-        reads = (
-            *reads,
-            *(name for name in MACHINE_PARAMETERS if name in known and name not in reads),
-        )
-        read: dict[str, Any] = {
-            PARAMETERS[name].field: value for name, value in known.items() if name in reads
-        }
-        return cls(
-            system=system,
-            runtime=RuntimeName(runtime),
-            reads=reads,
-            knobs=tuple(knobs.items()),
-            **read,
-        )
+        reads = tuple(dict.fromkeys((*reads, *(values.keys() & MACHINE_PARAMETERS))))
+        knobs = tuple((name, values[name]) for name in knobs_in(reads) if name in values)
+        read: dict[str, Any] = {}
+        for name, given in values.items():
+            if name in dict(knobs):
+                continue
+            value = parameter(name).parse(given)
+            if name in reads:
+                read[PARAMETERS[name].field] = value
+        return cls(system=system, runtime=RuntimeName(runtime), reads=reads, knobs=knobs, **read)
 
     @property
     def params(self) -> dict[str, Value]:
@@ -282,9 +277,7 @@ class Cell:
         """Return the seconds until a client's last request is due if clients send at a RATE;
         otherwise 0.
         """
-        return (
-            self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
-        )
+        return self.rate and self.num_api_services * self.num_requests_per_client / self.rate
 
     def to_json(self) -> Json:
         """Return the JSON that tells a child process what to measure. The child reads it from

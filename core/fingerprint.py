@@ -24,12 +24,9 @@ def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Mess
     """
     changed = _changed(before, now)
     changes = [_file_change(name, before, now) for name in changed[:MOST_NAMED]]
-    more = len(changed) - MOST_NAMED
-    return (
-        [*changes, plural("{count} more file", "{count} more files", count=more)]
-        if more > 0
-        else changes
-    )
+    if (more := len(changed) - MOST_NAMED) > 0:
+        changes.append(plural("{count} more file", "{count} more files", count=more))
+    return changes
 
 
 def environment_changes(before: Json, now: Json, runtime: str) -> list[Message]:
@@ -45,11 +42,9 @@ def environment_changes(before: Json, now: Json, runtime: str) -> list[Message]:
 def _file_change(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> Message:
     if name not in before:
         return message("{file} is new", file=name)
-    return (
-        message("{file} changed", file=name)
-        if name in now
-        else message("{file} is missing", file=name)
-    )
+    if name not in now:
+        return message("{file} is missing", file=name)
+    return message("{file} changed", file=name)
 
 
 def _part_changes(old: Json, new: Json, runtime: str) -> list[Message]:

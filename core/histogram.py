@@ -185,43 +185,13 @@ class Histogram:
         """Decode a histogram that to_json() encoded. Raises ValueError for another layout or
         contradictory numbers.
         """
-        cls.check(summary)
-        stored = summary["histogram"]
         histogram = cls()
-        for bucket, number in stored["counts"].items():
-            histogram._counts[int(bucket)] = number
+        for bucket, number in _checked_counts(summary).items():
+            histogram._counts[bucket] = number
         if summary["count"]:
-            histogram.total_ns = stored["total_ns"]
+            histogram.total_ns = summary["histogram"]["total_ns"]
             histogram.min_ns, histogram.max_ns = summary["min_ns"], summary["max_ns"]
         return histogram
-
-    @staticmethod
-    def check(summary: Mapping[str, Any]) -> None:
-        """Raise ValueError, with key and value, if the numbers of a record.child_lines.Summary
-        contradict each other.
-        """
-        stored = summary.get("histogram", {})
-        if stored.get("sub_bits") != SUB_BITS:
-            raise ValueError(
-                f"the histogram has sub_bits {stored.get('sub_bits')}; this version reads "
-                f"{SUB_BITS}"
-            )
-        counts = stored["counts"]
-        for key in counts:
-            if not (
-                key.isdecimal() and len(key) <= 4 and str(int(key)) == key and int(key) < _BUCKETS
-            ):
-                raise ValueError(
-                    f"a bucket is {key[:40]!r}; buckets are numbers from 0 to {_BUCKETS - 1}"
-                )
-        held = sum(counts.values())
-        if summary.get("count") != held:
-            raise ValueError(f"count is {summary.get('count')}; its buckets hold {held}")
-        if held:
-            _check_range(
-                summary,
-                [(*bounds_ns(int(key)), number) for key, number in counts.items() if number],
-            )
 
 
 class SparseHistogram(Histogram):
@@ -245,19 +215,37 @@ class SparseHistogram(Histogram):
         return sorted(self._counts.items())
 
 
-def _check_range(summary: Mapping[str, Any], filled: list[tuple[int, int, int]]) -> None:
-    """Raise ValueError unless min_ns, max_ns and total_ns of *summary* are possible for the
-    *filled* buckets.
+def _checked_counts(summary: Mapping[str, Any]) -> dict[int, int]:
+    """Return the counts of a record.child_lines.Summary by bucket. Raises ValueError, with key and
+    value, if its numbers contradict each other.
     """
-    for name, (low, high, _) in (("min_ns", min(filled)), ("max_ns", max(filled))):
+    stored = summary.get("histogram", {})
+    if stored.get("sub_bits") != SUB_BITS:
+        raise ValueError(
+            f"the histogram has sub_bits {stored.get('sub_bits')}; this version reads {SUB_BITS}"
+        )
+    for key in stored["counts"]:
+        if not (key.isdecimal() and len(key) <= 4 and str(int(key)) == key and int(key) < _BUCKETS):
+            raise ValueError(
+                f"a bucket is {key[:40]!r}; buckets are numbers from 0 to {_BUCKETS - 1}"
+            )
+    counts = {int(key): number for key, number in stored["counts"].items() if number}
+    held = sum(counts.values())
+    if summary.get("count") != held:
+        raise ValueError(f"count is {summary.get('count')}; its buckets hold {held}")
+    if not held:
+        return counts
+    bounds = [(*bounds_ns(bucket), number) for bucket, number in counts.items()]
+    for name, (low, high, _) in (("min_ns", min(bounds)), ("max_ns", max(bounds))):
         if not low <= summary.get(name, -1) < high:
             raise ValueError(
                 f"{name} is {summary.get(name)}; its bucket is from {low} to {high - 1}"
             )
-    total_ns = summary["histogram"]["total_ns"]
-    least_ns = sum(low * held for low, _, held in filled)
-    most_ns = sum((high - 1) * held for _, high, held in filled)
+    total_ns = stored["total_ns"]
+    least_ns = sum(low * number for low, _, number in bounds)
+    most_ns = sum((high - 1) * number for _, high, number in bounds)
     if not least_ns <= total_ns <= most_ns:
         raise ValueError(
             f"total_ns is {total_ns}; its buckets sum up to {least_ns} at least, {most_ns} at most"
         )
+    return counts

@@ -7,7 +7,7 @@ system that reads the output.
 
 import gettext
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -21,15 +21,15 @@ CATALOGS = Path(__file__).parent / "locale"
 LANGUAGES = ("en", *sorted(path.stem for path in CATALOGS.glob("*.po")))
 
 
+@dataclass(frozen=True)
 class Language:
     """A language into which messages are translated.
 
     name: `en` or `zh`
     """
 
-    def __init__(self, name: str, catalog: gettext.NullTranslations) -> None:
-        self.name = name
-        self.catalog = catalog
+    name: str
+    catalog: gettext.NullTranslations
 
     def text(self, value: Arg) -> str:
         """Return a message or a plain value as text.

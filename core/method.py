@@ -188,15 +188,9 @@ CLIENTS_SHARE = 4  # one of four cores is for the native client
 
 
 def placement(cores: int) -> Message:
-    """Return advice on --pin for a machine with *cores* cores. The advice leaves several cores to
-    the service.
+    """Return advice on --pin for a machine with *cores* cores: at least FEWEST_TO_PIN, because a
+    service that is pinned to one core cannot run threads in parallel.
     """
-    if cores < FEWEST_TO_PIN:
-        return message(
-            "let the kernel place processes if the machine has fewer than {fewest} cores, because "
-            "a service that is pinned to one core cannot run threads in parallel",
-            fewest=FEWEST_TO_PIN,
-        )
     first = cores - cores // CLIENTS_SHARE
     pins = (
         f"--pin services=0-{first - 1} clients={f'{first}-{cores - 1}'.removesuffix(f'-{first}')}"

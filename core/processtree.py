@@ -4,7 +4,7 @@ Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_smaps(5).
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 PROC = "/proc"
 
@@ -76,11 +76,7 @@ def threads_ran_ns(pid: int) -> dict[int, int]:
     Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the first number;
         proc_pid_task(5), children.
     """
-    ran: dict[int, int] = {}
-    pids = [pid]
-    for process in pids:
-        ran |= _threads_ran_ns(process, pids)
-    return ran
+    return {thread: ran_ns for _, ran in _threads_by_process(pid) for thread, ran_ns in ran.items()}
 
 
 def tree_ran_ns(pid: int) -> int:
@@ -91,12 +87,10 @@ def tree_ran_ns(pid: int) -> int:
     cstime.
     """
     total_ns = 0
-    pids = [pid]
-    for process in pids:
+    for process, ran in _threads_by_process(pid):
         if fields := _stat(process):
-            user_ns, system_ns, waited_user_ns, waited_system_ns = _cpu_ns(fields)
-            ran_ns = sum(_threads_ran_ns(process, pids).values())
-            total_ns += max(ran_ns, user_ns + system_ns) + waited_user_ns + waited_system_ns
+            user_ns, system_ns, *waited_ns = _cpu_ns(fields)
+            total_ns += max(sum(ran.values()), user_ns + system_ns) + sum(waited_ns)
     return total_ns
 
 
@@ -105,15 +99,17 @@ def _cpu_ns(fields: list[str]) -> list[int]:
     return [int(ticks) * 10**9 // os.sysconf("SC_CLK_TCK") for ticks in fields[11:15]]
 
 
-def _threads_ran_ns(pid: int, pids: list[int]) -> dict[int, int]:
-    """Return the CPU time in ns of each thread of *pid*, by thread id, and append the children of
-    *pid* to *pids*.
+def _threads_by_process(pid: int) -> Iterator[tuple[int, dict[int, int]]]:
+    """Yield *pid* and each of its descendants, with the CPU time in ns of its threads by thread
+    id.
     """
-    ran = {}
-    for thread in threads_of(pid):
-        ran[int(thread)], _ = ran_and_waited_ns(f"{pid}/task/{thread}")
-        pids += map(int, _text(f"{PROC}/{pid}/task/{thread}/children").split())
-    return ran
+    pids = [pid]
+    for process in pids:
+        ran = {}
+        for thread in threads_of(process):
+            ran[int(thread)], _ = ran_and_waited_ns(f"{process}/task/{thread}")
+            pids += map(int, _text(f"{PROC}/{process}/task/{thread}/children").split())
+        yield process, ran
 
 
 def ran_and_waited_ns(thread: str) -> tuple[int, int]:

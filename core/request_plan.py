@@ -19,7 +19,8 @@ from core.limits import MAX_BODY_BYTES, MAX_ROUTES, SWITCHING
 from core.messages import Json
 from core.secret import Secret, Text, as_printed, revealed
 
-COUNTER, USER, UUID, INT = "counter", "user", "random.uuid", "random.int"
+COUNTER, USER = "counter", "user"
+GENERATED = {COUNTER, USER, "random.uuid", "random.int"}
 PLACE = re.compile(
     rb"\{\{ *(?:(random\.int) +(-?[0-9]{1,9}) +(-?[0-9]{1,9})"
     rb"|(counter|user|random\.uuid|[A-Za-z_][A-Za-z0-9_]*)) *\}\}"
@@ -37,23 +38,16 @@ class Placeholder(NamedTuple):
     high: int = 0
 
 
-def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Placeholder]:
-    """Split the text of a request at its placeholders, such as {{user}}. Return the pieces and
-    placeholders in order.
+def placeholders(text: bytes, saved: frozenset[str] | None = None) -> list[Placeholder]:
+    """Return the placeholders in the text of a request, such as {{user}}, in order.
 
     saved: the names of saved values; if None, any name is a placeholder
     """
-    parts: list[bytes | Placeholder] = []
-    end = 0
-    for match in PLACE.finditer(text):
-        name = (match[1] or match[4]).decode()
-        if match[1] or saved is None or name in saved or name in (COUNTER, USER, UUID):
-            parts += (
-                text[end : match.start()],
-                Placeholder(name, int(match[2] or 0), int(match[3] or 0)),
-            )
-            end = match.end()
-    return [*parts, text[end:]]
+    found = [
+        Placeholder((match[1] or match[4]).decode(), int(match[2] or 0), int(match[3] or 0))
+        for match in PLACE.finditer(text)
+    ]
+    return [one for one in found if saved is None or one.name in saved | GENERATED]
 
 
 SHOWN_BYTES = 200
@@ -143,9 +137,7 @@ class Request:
         with suppress(OSError):
             texts.append(self.body_bytes())
         return (
-            self.first
-            or bool(self.save)
-            or any(len(places(text, frozenset())) > 1 for text in texts)
+            self.first or bool(self.save) or any(placeholders(text, frozenset()) for text in texts)
         )
 
     def body_bytes(self) -> bytes:

@@ -95,18 +95,10 @@ class RuntimeName(str):
         """Return the name of the runtime with this version, build, suffixes and patch release. They
         are not checked.
         """
-        release = f"{version}.{patch}" if patch else version
-        name = str.__new__(
-            cls,
-            "".join((release, "t" * free_threaded, *(f"+{suffix}" for suffix in suffixes)))
-            or NATIVE,
-        )
-        name.version, name.free_threaded, name.suffixes, name.patch = (
-            version,
-            free_threaded,
-            suffixes,
-            patch,
-        )
+        release = f"{version}.{patch}".rstrip(".") + "t" * free_threaded
+        name = str.__new__(cls, "+".join((release, *suffixes)) or NATIVE)
+        name.version, name.patch = version, patch
+        name.free_threaded, name.suffixes = free_threaded, suffixes
         return name
 
     @classmethod
@@ -217,14 +209,9 @@ class RuntimeName(str):
         return {"gil_enabled": self.gil_enabled, "jit_enabled": self.jit_enabled}
 
     @property
-    def gil_forced(self) -> bool:
-        """Return whether the GIL of a free-threaded build is switched on."""
-        return GIL in self.suffixes
-
-    @property
     def gil_enabled(self) -> bool:
         """Return whether the runtime's name promises that the GIL is on."""
-        return not self.native and (not self.free_threaded or self.gil_forced)
+        return not self.native and (not self.free_threaded or GIL in self.suffixes)
 
     @property
     def jit_enabled(self) -> bool:
@@ -337,7 +324,7 @@ def facts() -> Json:
         "implementation": sys.implementation.name,
         "version": number,
         "build": " ".join(build.split()),
-        "compiler": sys.version[sys.version.find("[") + 1 : -1] if "[" in sys.version else "",
+        "compiler": sys.version.partition("[")[2].removesuffix("]"),
         "gil_disabled_build": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         **states(),
         "flags": {

@@ -85,9 +85,7 @@ def _module(path: Path) -> ModuleType:
         raise BadInput(
             "{path} does not exist. Give a Python file that defines the variable SYSTEM.", path=path
         )
-    import hashlib  # imported here because built-in systems do not need it
-
-    name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    name = f"system_file_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

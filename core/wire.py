@@ -15,11 +15,6 @@ def frame(body: bytes) -> bytes:
     return HEADER.pack(len(body)) + body
 
 
-_NOTHING = (
-    bytearray()
-)  # shared and never written to, because a stream of whole frames needs no buffer
-
-
 class Frames:
     """A decoder that splits a byte stream into frame bodies.
 
@@ -32,7 +27,7 @@ class Frames:
     def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
         self.max_bytes = max_bytes
         self.refused_bytes: int | None = None
-        self._held = _NOTHING
+        self._held = bytearray()
 
     @property
     def partial(self) -> bool:
@@ -51,21 +46,21 @@ class Frames:
             and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes
         ):
             return [data[4:]]
-        if self._held is _NOTHING:
-            self._held = bytearray()
         self._held += data
         return self._cut()
 
     def _cut(self) -> list[bytes]:
         held, bodies, start = self._held, [], 0
-        while len(held) - start >= 4 and self.refused_bytes is None:
+        while len(held) - start >= 4:
             (size,) = HEADER.unpack_from(held, start)
             if not 0 <= size <= self.max_bytes:
                 self.refused_bytes = size
-            elif len(held) - start - 4 < size:
+                held.clear()
                 break
-            else:
-                bodies.append(bytes(held[start + 4 : start + 4 + size]))
-                start += 4 + size
-        del held[: len(held) if self.refused_bytes is not None else start]
+            end = start + 4 + size
+            if end > len(held):
+                break
+            bodies.append(bytes(held[start + 4 : end]))
+            start = end
+        del held[:start]
         return bodies

@@ -100,11 +100,7 @@ def expect_parameters(values: Mapping[str, Any], place: str) -> None:
     """
     for name, value in values.items():
         known = PARAMETERS.get(name)
-        if (
-            known
-            and not known.accepts(value)
-            and not (value is None and (known.optional or known.same_as))
-        ):
+        if known and not known.accepts(value):
             raise Misfit(f"{place}.{name}", value, str(known.accepted))
 
 

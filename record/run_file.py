@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -24,19 +24,14 @@ from core.messages import Json, Message, message, verbatim
 from core.program import RUNS_FOLDER
 from core.user_service import UserService
 from record.cell_parts import Fingerprints, OwnService
-from record.comparison import SavedComparison
 from record.decode import Misfit, decode_special, decoded, expect_parameters, expect_words, shown
 from record.profile import Profile
 from record.saved_plan import SavedPlan
 from record.saved_run import FILE_NAME, SCHEMA, CellResult, Run
 
 CHECKSUM_BYTES = 8
+A_TIME = "a time such as 2026-08-01T10:15:00+00:00, or empty"
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
-COMPARISONS = "comparisons.json"
-_PARTS: dict[str, Any] = {
-    "profiles": list[Profile],
-    "fingerprints": Fingerprints,
-}
 _CELL = msgspec.json.Decoder(CellResult, dec_hook=decode_special)
 _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
 
@@ -55,7 +50,15 @@ class RunFile:
         BadInput.
         """
         self._cells += map(_encode_cell, run.cells[len(self._cells) :])
-        _write_durably(self.path, _encode_run(run, self._cells))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            put(self.path, _encode_run(run, self._cells), durable=True)
+        except OSError as error:
+            raise BadInput(
+                "{path} cannot be written: {error}. Choose another folder with --out.",
+                path=self.path,
+                error=error.strerror,
+            ) from error
 
 
 def to_json(run: Run) -> dict[str, Any]:
@@ -126,11 +129,8 @@ def _checksum_of_cells(cells: Sequence[bytes]) -> str:
 
 def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
     """Return the whole text of result.json."""
-    head = {
-        name: plain(value)
-        for name, value in vars(run).items()
-        if name not in ("cells", "damaged", "folder")
-    }
+    head = plain(replace(run, cells=[]))
+    del head["cells"]
     return b"".join(
         (
             _with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1],
@@ -158,54 +158,6 @@ def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
-# ---- comparisons beside the file -----------------------------------------------------------------
-
-
-def keep_comparisons(where: Path, run: Run) -> None:
-    """Write the comparisons of *run* to a separate file, because only the measuring process writes
-    result.json.
-
-    load() uses this file as long as result.json has the same number of cells. Raises BadInput.
-    """
-    kept = {
-        "run_id": run.run_id,
-        "cells": len(run.cells),
-        "comparisons": plain(run.comparisons),
-        "headline": plain(run.headline),
-    }
-    _write_durably(_file_path(where).with_name(COMPARISONS), _with_checksum(kept))
-
-
-def _with_kept_comparisons(run: Run, path: Path) -> Run:
-    """Add the saved comparisons to *run* if they belong to its measurements. A damaged file is
-    ignored.
-    """
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
-        text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
-        kept = msgspec.json.decode(text)
-        if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (
-            run.run_id,
-            len(run.cells),
-        ):
-            headline = decoded(kept["headline"], Message)
-            run.comparisons = decoded(kept["comparisons"], list[SavedComparison])
-            run.headline = headline
-    return run
-
-
-def _write_durably(path: Path, text: bytes) -> None:
-    """Write *text* to *path* and flush it to disk. Raises BadInput."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        put(path, text, durable=True)
-    except OSError as error:
-        raise BadInput(
-            "{path} cannot be written: {error}. Choose another folder with --out.",
-            path=path,
-            error=error.strerror,
-        ) from error
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -214,7 +166,7 @@ def load(where: Path) -> Run:
 
     Damaged cells are left out, and a message in Run.damaged names each of them.
     """
-    path = _file_path(where)
+    path = where / FILE_NAME if where.is_dir() else where
     head, stored, cells = _read(path)
     order = stored.pop("order", "")
     run = _decode_head(stored, path)
@@ -235,7 +187,7 @@ def load(where: Path) -> Run:
             run.damaged.append(_damage_message(number, text, misfit))
     if not run.damaged and order != _checksum_of_cells(cells):
         raise _damaged(path, message("measurements were removed, added or put in another order"))
-    return _with_kept_comparisons(run, path)
+    return run
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
@@ -272,10 +224,6 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
     return head, stored, cells
 
 
-def _file_path(where: Path) -> Path:
-    return where / FILE_NAME if where.is_dir() else where
-
-
 def _damaged(path: Path, what: Message) -> BadInput:
     return BadInput(
         "{path} is damaged: {what}. Restore the file from a copy, or measure again.",
@@ -289,21 +237,16 @@ def _decode_head(stored: dict[str, Any], path: Path) -> Run:
     Raises BadInput.
     """
     stored.pop("checksum", None)
-    own: Any = OwnService | None
     try:
         run = decoded(stored, Run)
-        for name, kind in _PARTS.items():
-            decoded(getattr(run, name), kind, name)
-        decoded(run.plan.own, own, "plan.own", all_known=False)
-        _check("plan.own", run.plan.own, UserService.from_json, "a service")
+        decoded(run.profiles, list[Profile], "profiles")
+        decoded(run.fingerprints, Fingerprints, "fingerprints")
+        if run.plan.own is not None:
+            decoded(run.plan.own, OwnService, "plan.own", all_known=False)
+            _read_with("plan.own", run.plan.own, UserService.from_json, "a service")
         for name in ("started_at", "finished_at"):
-            time = getattr(run, name)
-            _check(
-                name,
-                time,
-                datetime.fromisoformat,
-                "a time such as 2026-08-01T10:15:00+00:00, or empty",
-            )
+            if time := getattr(run, name):
+                _read_with(name, time, datetime.fromisoformat, A_TIME)
     except Misfit as misfit:
         said = message(
             "{key} is {value}, but must be {wanted}",
@@ -315,11 +258,10 @@ def _decode_head(stored: dict[str, Any], path: Path) -> Run:
     return run
 
 
-def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
+def _read_with(place: str, value: Any, reader: Any, wanted: str) -> None:
     """Raise Misfit if *reader* cannot parse *value*."""
     try:
-        if value:
-            reader(value)
+        reader(value)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Misfit(place, value, f"{wanted} ({error})") from error
 

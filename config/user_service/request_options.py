@@ -28,13 +28,12 @@ from core.messages import message
 from core.request_plan import (
     ANY,
     COUNTER,
-    INT,
+    GENERATED,
+    PLACE,
     USER,
-    UUID,
-    Placeholder,
     Request,
     RequestPlan,
-    places,
+    placeholders,
 )
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP2
@@ -295,9 +294,8 @@ def _expect_values(plan: RequestPlan) -> None:
     for request in plan.requests:
         texts = [request.path, *request.headers.values(), request.body]
         for text in (revealed(text).encode(errors="replace") for text in texts):
-            fields = [part for part in places(text) if isinstance(part, Placeholder)]
-            whole = b"".join(part for part in places(text) if isinstance(part, bytes))
-            available = known | {COUNTER, USER, UUID, INT} | (set() if request.first else saved)
+            fields, whole = placeholders(text), PLACE.sub(b"", text)
+            available = known | GENERATED | (set() if request.first else saved)
             wrong = [
                 field.name
                 for field in fields
@@ -314,7 +312,7 @@ def _expect_values(plan: RequestPlan) -> None:
                 )
         known |= set(request.save)
         expected = "" if request.expect_json is ANY else hidden_answer(request).reveal()
-        if len(places(expected.encode(errors="replace"), frozenset(known | saved))) > 1:
+        if placeholders(expected.encode(errors="replace"), frozenset(known | saved)):
             raise BadInput(
                 "The expect_json of {request} has a placeholder, but placeholders are filled in "
                 "requests only. Leave out the keys whose values differ from request to request.",
@@ -365,7 +363,7 @@ def _expect_framing(request: Request) -> None:
             "The body of {request} cannot be read: {reason}.", request=str(request), reason=error
         ) from None
     is_right = (length, (coding or "").lower()) in ((str(len(body)), ""), (None, "chunked"))
-    if is_right and len(places(body)) == 1:  # without placeholders
+    if is_right and not placeholders(body):  # without placeholders
         return
     raise BadInput(
         "{request} has the header {header}, which does not fit its body of {bytes} bytes. Leave "

@@ -14,7 +14,7 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Json, Message, message
 from core.method import Method
-from core.runtime import NATIVE
+from core.runtime import GIL, NATIVE
 from core.secret import Redactor
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
@@ -89,7 +89,7 @@ def expect_different(plan: Plan, runtimes: Runtimes) -> None:
 
 
 def _why_absent(system: System, runtime: str, runtimes: Runtimes, method: Method) -> Message:
-    if system.no_forced_gil and runtimes[runtime].name.gil_forced:
+    if system.no_forced_gil and GIL in runtimes[runtime].name.suffixes:
         return system.no_forced_gil
     for role in (SERVICE, CLIENT):
         try:

@@ -26,7 +26,7 @@ from lab.run.cell_places import CellPlaces
 from lab.run.fingerprints import Fingerprinter
 from lab.run.measured_runtimes import Runtimes
 from record.decode import decoded
-from record.run_file import COMPARISONS, RunFile, load
+from record.run_file import RunFile, load
 from record.saved_plan import Machine
 from record.saved_run import FILE_NAME, PLOTS, Run
 from systems import built_in
@@ -112,9 +112,6 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
     """Add *spent_ns* to the time that *run* has spent on *what*, and save the run."""
     run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
     RunFile(folder).save(run)
-    (folder / COMPARISONS).unlink(
-        missing_ok=True
-    )  # a report may have written them from the incomplete run
 
 
 def count_unmeasured(run: Run) -> int:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from core.errors import BadInput
 from core.files import write
-from record.run_file import COMPARISONS
 from record.saved_run import PLOTS, PROFILES
 
 PAGE = "report.html"
@@ -15,7 +14,6 @@ IN_FOLDER = (
     PAGE,
     PLOTS,
     PROFILES,
-    COMPARISONS,
     STRESS,
     STRESS_TEXT,
     STRESS_PAGE,

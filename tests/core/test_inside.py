@@ -32,14 +32,15 @@ def parts(tmp_path: Path) -> Path:
     return folder
 
 
-def ask(python: Path, parts: Path, code: str, *options: str, asked: object = None, after: str = "") -> str:
+def ask(runtime: Runtime, parts: Path, code: str, *options: str, asked: object = None, after: str = "") -> str:
     """What *code* prints in a process in which `note` is to start. after: what the user has in PYTHONPATH."""
     written = parts.parent / "written"
     written.mkdir(exist_ok=True)
     (written / inside.OPTIONS).write_text(json.dumps({"note": {"word": "here"}} if asked is None else asked))
     path = os.pathsep.join(filter(None, [str(parts), after]))
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path, inside.FOLDER: str(written)}
-    done = subprocess.run([python, *options, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    command = [str(runtime.interpreter.executable), *options, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", 0)
     return done.stdout
 
@@ -59,13 +60,13 @@ try:
 except ImportError:
     print(False)
 """
-    assert ask(runtime.interpreter.executable, parts, code).split() == ["1", "False", "False"]
+    assert ask(runtime, parts, code).split() == ["1", "False", "False"]
     assert notes(parts) == ["here"]
 
 
 def test_a_forked_child_starts_its_parts_anew(runtime: Runtime, parts: Path) -> None:
     code = "import os; pid = os.fork(); pid and os.waitpid(pid, 0)"
-    ask(runtime.interpreter.executable, parts, code, "-W", "ignore")
+    ask(runtime, parts, code, "-W", "ignore")
     assert notes(parts) == ["here", "here"]
 
 
@@ -75,25 +76,23 @@ def test_the_users_own_sitecustomize_runs_as_it_would(any_runtime: Runtime, part
     (own / "sitecustomize.py").write_text("import builtins; builtins.mark = __name__, __file__")
     code = "import sitecustomize; print(*mark, sitecustomize.__file__)"
     file = str(own / "sitecustomize.py")
-    said = ask(any_runtime.interpreter.executable, parts, code, after=str(own))
+    said = ask(any_runtime, parts, code, after=str(own))
     assert said.split() == ["sitecustomize", file, file]
 
 
 @pytest.mark.parametrize("option", ["-I", "-E", "-S"])
 def test_a_python_that_ignores_its_surroundings_starts_nothing(any_runtime: Runtime, parts: Path, option: str) -> None:
-    assert ask(any_runtime.interpreter.executable, parts, "print('served')", option) == "served\n"
+    assert ask(any_runtime, parts, "print('served')", option) == "served\n"
     assert notes(parts) == []
 
 
-def test_a_part_that_fails_says_so_in_a_file_and_stops_nothing(any_runtime: Runtime, parts: Path) -> None:
+def test_a_part_that_fails_says_so_in_a_file_and_stops_nothing_as_do_options_that_cannot_be_read(
+    any_runtime: Runtime, parts: Path
+) -> None:
+    assert ask(any_runtime, parts, "print('served')", asked="none") == "served\n"
     asked = {"absent": {}, "fails": {}, "note": {"word": "still"}}
-    assert ask(any_runtime.interpreter.executable, parts, "print('served')", asked=asked) == "served\n"
+    assert ask(any_runtime, parts, "print('served')", asked=asked) == "served\n"
     assert notes(parts) == ["still"]
     (failed,) = (parts.parent / "written").glob("failed-*")
     assert "FileNotFoundError" in failed.read_text()
     assert failed.read_text().splitlines()[-1] == "RuntimeError: no luck"
-
-
-def test_options_that_cannot_be_read_stop_nothing(any_runtime: Runtime, parts: Path) -> None:
-    (parts.parent / "written").mkdir()
-    assert ask(any_runtime.interpreter.executable, parts, "print('served')", asked="none") == "served\n"

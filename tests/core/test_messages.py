@@ -2,8 +2,10 @@
 
 import gettext
 import json
+from io import BytesIO
 from typing import Any
 
+import polib  # type: ignore[import-untyped]
 import pytest
 
 from core.errors import BadInput
@@ -11,33 +13,27 @@ from core.languages import ENGLISH, Language
 from core.messages import AND, LONGEST_TEXT, SEMICOLON, Message, listed, message, plural, verbatim
 from record.decode import Misfit, decoded, expect_words
 
+CATALOG = """
+msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\nPlural-Forms: nplurals=1; plural=0;\\n"
 
-class Catalog(gettext.NullTranslations):
-    """A catalog made of a dict."""
+msgid "{start}, {end}"
+msgstr "{start}、{end}"
 
-    def __init__(self, texts: dict[str, str]) -> None:
-        super().__init__()
-        self.texts = texts
+msgid "{start} and {end}"
+msgstr "{start}和{end}"
 
-    def gettext(self, message: str) -> str:
-        return self.texts.get(message, message)
+msgid "{count} block"
+msgid_plural "{count} blocks"
+msgstr[0] "{count} 个区组"
 
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return self.texts.get(msgid1, msgid1 if n == 1 else msgid2)
+msgid "{blocks}, seed {seed}"
+msgstr "种子 {seed}，{blocks}"
 
-
-CHINESE = Language(
-    "zh",
-    Catalog(
-        {
-            "{start}, {end}": "{start}、{end}",
-            "{start} and {end}": "{start}和{end}",
-            "{count} block": "{count} 个区组",
-            "{blocks}, seed {seed}": "种子 {seed}，{blocks}",
-            "broken {seed}": "坏 {other}",
-        }
-    ),
-)
+msgid "broken {seed}"
+msgstr "坏 {other}"
+"""
+CHINESE = Language("zh", gettext.GNUTranslations(BytesIO(polib.pofile(CATALOG).to_binary())))
 
 
 def nested(msgid: str, depth: int) -> dict[str, Any]:

@@ -24,6 +24,7 @@ say "hi" | say \"hi\" | ...
 postgres://shop:Sw0rdf1sh-Tr0mb0ne@db/ | cannot log in with Sw0rdf1sh-Tr0mb0ne | cannot log in with ...
 Sw0rdf1sh-Tr0mb0ne | body Sw0rdf1...: it is | body ...: it is
 Sw0rdf1sh-Tr0mb0ne | wrote 'Sw0rdf1 | wrote '...
+line\nbreak | line break, where it was joined | ..., where it was joined
 Sw0rdf1sh-Tr0mb0ne | mb0ne was refused | ... was refused
 abc | abc is too short to be taken out | abc is too short to be taken out"""
 
@@ -31,11 +32,7 @@ abc | abc is too short to be taken out | abc is too short to be taken out"""
 @pytest.mark.parametrize("line", FORMS.split("\n")[1:])
 def test_a_secret_is_taken_out_in_every_form(line: str) -> None:
     secret, text, shown = line.split(" | ")
-    assert Redactor([secret]).text(text) == shown
-
-
-def test_a_secret_of_two_lines_is_taken_out_where_it_was_joined() -> None:
-    assert Redactor(["line\nbreak"]).text("line break") == "..."
+    assert Redactor([secret.replace(r"\n", "\n")]).text(text) == shown
 
 
 @pytest.mark.parametrize("information", ["me:pw", "me:p@ss", "me:p@ss@w", "me:pa/ss", "me:pa?ss#", "token", ":pw"])

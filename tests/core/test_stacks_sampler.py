@@ -7,6 +7,7 @@ from pathlib import Path
 from select import select
 from subprocess import check_output
 from time import monotonic_ns
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -56,35 +57,21 @@ sys.stdin.readline()
 os.write(gate[1], b"x" * 17)
 sys.stdin.read()
 """
-LATE_READ = """
-import subprocess, sys
-from core.inside.stacks_threads import StackReader
-def innermost(tids):
-    stacks = reader.stacks()
-    return [reader.frames(stacks[tid])[0][2] if tid in stacks else "unread" for tid in tids]
-with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, text=True) as process:
-    lines = [process.stdout.readline() for _ in range(18)]
-    tids = [int(line) for line in lines if line != "waits\\n"]
-    reader = StackReader(process.pid)
-    print(*innermost(tids))
-    process.stdin.write("on\\n")
-    process.stdin.flush()
-    tids += [int(process.stdout.readline()) for _ in range(17)]
-    print(*innermost(tids))
-    process.kill()
-"""
 REPLACED = "import os; print('ready', flush=True); input(); os.execvp('sh', ['sh', '-c', 'echo other; read word'])"
-REPLACED_READ = """
+# Reads the stacks of a program when it has printed a number of lines, and again after its next lines.
+READS = """
 import subprocess, sys
 from core.inside.stacks_threads import StackReader
-with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, text=True) as process:
-    process.stdout.readline()
-    reader = StackReader(process.pid)
-    print(len(reader.stacks()))
-    process.stdin.write("on\\n")
-    process.stdin.flush()
-    process.stdout.readline()
-    print(len(reader.stacks()))
+program, *numbers = sys.argv[1:]
+with subprocess.Popen([sys.executable, "-c", program], stdin=-1, stdout=-1, text=True) as process:
+    reader = None
+    for number in map(int, numbers):
+        for _ in range(number):
+            process.stdout.readline()
+        reader = reader or StackReader(process.pid)
+        print(*sorted(reader.frames(stack)[0][2] for stack in reader.stacks().values()), sep=",")
+        process.stdin.write("on\\n")
+        process.stdin.flush()
     process.kill()
 """
 DEADLINE_NS = 60 * 10**9
@@ -145,17 +132,22 @@ def test_threads_that_burn_wait_for_the_gil_where_there_is_one(runtime: Runtime,
         assert everything["lock"] < 0.05 * everything.total()
 
 
+def functions_read(program: str, *lines: int) -> list[list[str]]:
+    """The innermost function of each thread of *program* after each of these numbers of its lines."""
+    command = [str(runtime_or_skip("3.14t").interpreter.executable), "-c", READS, program, *map(str, lines)]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
+    written = check_output(command, text=True, env=environment)
+    return [line.split(",") for line in written.splitlines()]
+
+
 def test_threads_that_call_a_function_later_than_others_are_read() -> None:
     """Each has a copy of its bytecode there, for which the unwinder's own array is too short: python/cpython#157660."""
-    python = runtime_or_skip("3.14t").interpreter.executable
-    written = check_output((python, "-c", LATE_READ, LATE), text=True, env={"PYTHONPATH": str(SOURCE)})
-    assert written.split() == ["leaf"] * 19
+    before, after = functions_read(LATE, 18, 17)
+    assert (before.count("leaf"), after.count("leaf")) == (1, 18)
 
 
 def test_a_process_that_became_another_program_has_no_stacks_and_is_no_failure() -> None:
-    python = runtime_or_skip("3.14t").interpreter.executable
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
-    assert check_output((python, "-c", REPLACED_READ, REPLACED), text=True, env=environment).split() == ["1", "0"]
+    assert functions_read(REPLACED, 1, 1) == [["<module>"], [""]]
 
 
 # Where a thread is, in which line, and whether it waits for work there.
@@ -196,28 +188,17 @@ def test_a_thread_that_is_preempted_does_not_spin(line: str) -> None:
     assert is_spinning(int(switches), int(ran_us) * 1000) is (state == "spins")
 
 
-class OneState:
-    """A sampled process whose threads all spin at one line."""
-
-    def __init__(self, threads: int) -> None:
-        self.threads = range(threads)
-        self.counts: Counter[tuple[str, int]] = Counter()
-        self.missed = 0
-
-    def stacks(self) -> dict[int, tuple[str, ...]]:
-        return dict.fromkeys(self.threads, ("frame",))
-
-
 @pytest.mark.parametrize(("threads", "state"), [(1, "run"), (2, "lock")])
 def test_the_only_thread_of_a_process_waits_for_no_other(threads: int, state: str) -> None:
-    """Even if it yields its core as often as one that spins."""
-    planted, sampler = OneState(threads), Sampler.__new__(Sampler)
-    frame = ("/srv/app.py", 7, "serve")
+    """Even if it yields its core as often as one that spins. All threads are in one line."""
+    sampler = Sampler.__new__(Sampler)
+    frame, stacks = ("/srv/app.py", 7, "serve"), dict.fromkeys(range(threads), ("frame",))
+    output = SimpleNamespace(counts=Counter(), missed=0)
     fields: dict[str, Any] = {
-        "_reader": planted, "_output": planted, "_gil": 0, "_is_parked": lambda frame: False,
-        "_stacks": {("frame",): (frame, 1)}, "_unknown": (frame, 0), "_threads": dict.fromkeys(planted.threads),
-        "_states": lambda: dict.fromkeys(planted.threads, ("spin", 0)),
+        "_reader": SimpleNamespace(stacks=lambda: stacks), "_output": output, "_gil": 0,
+        "_is_parked": lambda frame: False, "_stacks": {("frame",): (frame, 1)}, "_unknown": (frame, 0),
+        "_threads": stacks, "_states": lambda: dict.fromkeys(stacks, ("spin", 0)),
     }  # fmt: skip
     vars(sampler).update(fields)
     sampler._sample()
-    assert planted.counts == {(state, 1): threads}
+    assert output.counts == {(state, 1): threads}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.messages import message, plural, verbatim
-from record.run_file import COMPARISONS, RunFile, keep_comparisons, load, plain, to_json
+from record.run_file import RunFile, load, plain, to_json
 from record.saved_plan import Machine
 from record.saved_run import FILE_NAME, CellResult, Run
 from tests.reports.sample import FASTER, cell_of, measured, run_of
@@ -115,46 +115,65 @@ def test_a_process_that_is_killed_before_the_replace_leaves_the_old_file_whole(t
     assert load(tmp_path) == old
 
 
+# The content of a file, with Python's escapes, and what is said of it.
+NO_RUNS = r"""
+-> is not JSON
+{ -> is not JSON
+{"schema": 1}x -> is not JSON
+{"schema": 1, "run_id": "\xff"} -> is not JSON
+{"cells": [], "schema": 3} -> this version of gilscope reads schema 4
+{"cells": [], "schema": 5} -> this version of gilscope reads schema 4
+5 -> has schema None
+{"cells": [], "schema": "4"} -> has schema '4'"""
+
+
 @pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        *[(text, "is not JSON") for text in (b"", b"{", b'{"schema": 1}x', b"[" * 200_000)],
-        (b'{"schema": 1, "run_id": "\xff"}', "is not JSON"),
-        (b'{"cells": [], "schema": 3}', "this version of gilscope reads schema 4"),
-        (b'{"cells": [], "schema": 5}', "this version of gilscope reads schema 4"),
-        (b"5", "has schema None"),
-        (b'{"cells": [], "schema": "4"}', "has schema '4'"),
-    ],
-    ids=lambda value: repr(value[:24]),
+    "line", [*NO_RUNS.split("\n")[1:], f"{'[' * 200_000} -> is not JSON"], ids=lambda line: line[:24]
 )
-def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
-    tmp_path: Path, content: bytes, said: str
-) -> None:
-    (tmp_path / FILE_NAME).write_bytes(content)
+def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(tmp_path: Path, line: str) -> None:
+    content, _, said = line.partition("-> ")
+    (tmp_path / FILE_NAME).write_bytes(content.rstrip().replace(r"\xff", "\xff").encode("latin-1"))
     with pytest.raises(BadInput, match=said):
         load(tmp_path)
+
+
+# Keys of a head, and of a cell, and what is said of them.
+HEADS = """\
+{"cells": 5} -> cells is 5, but must be `array`
+{"plan": {"name": "x", "blocks": -1}} -> plan.blocks is -1, but must be `int` >= 0
+{"spent_ns": {"cells": 1000000000000000000000000000000}} -> must be `int` <= 9223372036854775807
+{"later": {}} -> later is {}, but must be a known key
+{"machine": {"cpu": "x", "spun": 1}} -> machine.spun is 1, but must be a known key
+{"run_id": "absent"} -> missing required field `run_id`
+{"started_at": "noon"} -> started_at is 'noon', but must be a time such as
+{"run_id": "another"} -> the head does not match its checksum"""
+CELLS = """\
+{"status": "fine"} -> status is 'fine', but must be valid: Invalid enum value 'fine'
+{"clients": [{"completion_ns": 0}]} -> clients[0].completion_ns is 0, but must be `int` >= 1
+{"services": [{"service_id": 0, "requests": 1, "mine": 1}]} -> services[0].mine is 1, but must be a known key
+{"params": {"NUM_CLIENTS": "all"}} -> params.NUM_CLIENTS is 'all'
+{"latency": {"count": 1}} -> latency is {'count': 1}, but must be a valid histogram
+{"reason": {"msgid": "{a:>9999999}", "args": {"a": 1}}} -> a message whose arguments fit it
+{"answered": 1} -> checksum is """
+TOO_LONG = "a message of less than 65536 characters"
+
+
+def table(text: str) -> list[tuple[dict[str, Any], str]]:
+    """The rows of a table: changed keys, and what is said of them."""
+    rows = [line.split(" -> ") for line in text.splitlines()]
+    return [(json.loads(change), said) for change, said in rows]
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"cells": 5}, "cells is 5, but must be `array`"),
-        ({"plan": {"name": "x", "blocks": -1}}, "plan.blocks is -1, but must be `int` >= 0"),
-        ({"spent_ns": {"cells": 10**30}}, "must be `int` <= 9223372036854775807"),
-        ({"later": {}}, "later is {}, but must be a known key"),
-        ({"machine": {"cpu": "x", "spun": 1}}, "machine.spun is 1, but must be a known key"),
-        ({"run_id": ABSENT}, "missing required field `run_id`"),
-        ({"started_at": "noon"}, "started_at is 'noon', but must be a time such as"),
+        *table(HEADS),
         ({"profiles": [{**PROFILE, "tree": NESTED}]}, "a value with less nesting"),
-        (
-            {"plan": {**plain(PLAN), "own": {"name": 5}}},
-            "plan.own.name is 5, but must be `str`",
-        ),
+        ({"plan": {**plain(PLAN), "own": {"name": 5}}}, "plan.own.name is 5, but must be `str`"),
         ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),
         ({"profiles": [{**PROFILE, "sentence": LAUGHS}]}, "profiles[0].sentence.msgid is '{a}"),
-        ({"comparisons": [{**plain(FASTER), "notes": [LAUGHS]}]}, "a message of less than 65536 characters"),
+        ({"comparisons": [{**plain(FASTER), "notes": [LAUGHS]}]}, TOO_LONG),
         ({"missing": {"3.11": LAUGHS}}, "missing.3.11.msgid is '{a}"),
-        ({"run_id": "another"}, "the head does not match its checksum"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -168,17 +187,7 @@ def test_a_head_with_other_values_or_without_a_key_is_an_error_that_names_it(
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [
-        ({"status": "fine"}, "status is 'fine', but must be valid: Invalid enum value 'fine'"),
-        ({"clients": [{"completion_ns": 0}]}, "clients[0].completion_ns is 0, but must be `int` >= 1"),
-        ({"services": [{"service_id": 0, "requests": 1, "mine": 1}]}, "services[0].mine is 1, but must be a known key"),
-        ({"params": {"NUM_CLIENTS": "all"}}, "params.NUM_CLIENTS is 'all'"),
-        ({"latency": {"count": 1}}, "latency is {'count': 1}, but must be a valid histogram"),
-        ({"reason": {"msgid": "{a:>9999999}", "args": {"a": 1}}}, "a message whose arguments fit it"),
-        ({"reason": LAUGHS}, "a message of less than 65536 characters"),
-        ({"disturbances": [LAUGHS]}, "a message of less than 65536 characters"),
-        ({"answered": 1}, "checksum is "),
-    ],
+    [*table(CELLS), ({"reason": LAUGHS}, TOO_LONG), ({"disturbances": [LAUGHS]}, TOO_LONG)],
     ids=lambda value: str(value)[:40],
 )
 def test_a_cell_that_does_not_fit_is_named_and_left_out_and_the_others_are_read(
@@ -198,22 +207,3 @@ def test_a_cell_with_a_right_checksum_is_checked_all_the_same(tmp_path: Path) ->
     read = load(tmp_path)
     assert [one.block for one in read.cells] == [1]
     assert "NUM_CLIENTS" in str(read.damaged[0])
-
-
-def test_comparisons_are_kept_beside_the_file_which_does_not_change(tmp_path: Path) -> None:
-    RunFile(tmp_path).save(run(cell()))
-    before = (tmp_path / FILE_NAME).read_bytes()
-    compared = run(cell(), comparisons=[FASTER])
-    keep_comparisons(tmp_path / FILE_NAME, compared)
-    assert (tmp_path / FILE_NAME).read_bytes() == before
-    assert load(tmp_path) == compared
-
-
-def test_comparisons_of_fewer_cells_of_another_run_or_damaged_ones_do_not_count(tmp_path: Path) -> None:
-    RunFile(tmp_path).save(run(cell(1), cell(2)))
-    for other in (run(cell(1), comparisons=[FASTER]), run(cell(1), cell(2), run_id="another", comparisons=[FASTER])):
-        keep_comparisons(tmp_path, other)
-        assert load(tmp_path).comparisons == []
-    for text in ("", "[]", "[" * 100_000, '{"run_id":', "\udcff"):
-        (tmp_path / COMPARISONS).write_bytes(text.encode(errors="surrogateescape"))
-        assert load(tmp_path).comparisons == []

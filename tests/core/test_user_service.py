@@ -1,4 +1,4 @@
-"""The plan and the machine of a saved run as types."""
+"""A user's service, on its way through a file."""
 
 import json
 from typing import Any
@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from core.user_service import App, Command, Target, UserService
-from tests.reports.sample import run_of, set_plan
 
 
 @pytest.mark.parametrize(
@@ -20,5 +19,4 @@ from tests.reports.sample import run_of, set_plan
 )
 def test_a_user_service_comes_back_as_the_type_that_it_was(start: Any) -> None:
     service = UserService(name="shop", start=start)
-    plan = set_plan(run_of([]), own=json.loads(json.dumps(service.to_json()))).plan
-    assert plan.user_service == service
+    assert UserService.from_json(json.loads(json.dumps(service.to_json()))) == service
