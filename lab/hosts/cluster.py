@@ -23,7 +23,7 @@ from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import RemoteProcess
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
-from lab.machine import host, link
+from lab.machine import link
 from lab.profile.lock_watcher import obstacle_to
 from lab.python import interpreters
 from lab.run.cell_places import Answer, CellPlaces
@@ -134,17 +134,16 @@ class HostCluster(CellPlaces):
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return each host's facts for result.json: machine, runtimes, clock error, network to the
-        services' host.
+        """Return each host's facts for result.json: machine, runtimes, network to the services'
+        host.
         """
-        facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts, host.boot_id()))
+        facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts))
         for name, place in self.connected.items():
             facts[name] = replace(
                 facts[name],
                 runtimes={runtime: found["version"] for runtime, found in place.runtimes.items()},
                 builds=place.builds(),
                 link=self._link(name),
-                clock_error_ns=place.offset().error_ns,
             )
         known: dict[str, Any] = msgspec.to_builtins(facts)
         return known

@@ -12,7 +12,7 @@ from lab.environments.environment import installed_packages
 from lab.hosts.boot import extract
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
-from lab.python import interpreters, uv
+from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 from lab.run.measured_runtimes import Runtime, present
 
@@ -22,17 +22,9 @@ QUIET_WINDOW_S = 0.3
 # ---- the machine ---------------------------------------------------------------------------------
 
 
-def facts(boot_id: str) -> dict[str, Any]:
-    """Return facts about this host for result.json (record.saved_plan.HostFacts).
-
-    boot_id: the boot ID of the runner's machine, or "" if it is unknown
-    """
-    return {
-        **host.facts(),
-        "quiet": quiet.facts(QUIET_WINDOW_S),
-        "uv": uv.find() is not None,
-        "with_runner": host.boot_id() == boot_id != "",
-    }
+def facts() -> dict[str, Any]:
+    """Return facts about this host for result.json (record.saved_plan.HostFacts)."""
+    return {**host.facts(), "quiet": quiet.facts(QUIET_WINDOW_S)}
 
 
 # ---- runtimes ------------------------------------------------------------------------------------

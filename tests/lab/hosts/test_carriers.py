@@ -194,7 +194,7 @@ def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is
         assert child.read() == b"\xff" * 100_000 + b"\n"
         assert child.stderr.content() == b"end\n"
         child.close()
-        assert host.call(HostFacts, tasks.facts, "").cores
+        assert host.call(HostFacts, tasks.facts).cores
         with pytest.raises(ChildFailed, match=r"^Host a: FileNotFoundError"):
             host.call(None, os.listdir, "/nowhere")
         with pytest.raises(ChildFailed, match="No such file"):

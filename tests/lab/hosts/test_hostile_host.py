@@ -102,7 +102,7 @@ def test_a_wrong_answer_fails_the_call_and_names_the_host(value: str, fake: Fake
     fake.writes(json.dumps(BOOTED), STARTED, output('{"answer": ' + value + "}"))
     with closing(HostConnection(HOST, sandbox)) as host:
         with pytest.raises(ChildFailed, match="ost x"):
-            host.call(list[dict[str, bool]], tasks.facts, "", deadline_s=10.0)
+            host.call(list[dict[str, bool]], tasks.facts, deadline_s=10.0)
         assert not host.lost
 
 
@@ -112,7 +112,7 @@ def test_any_line_instead_of_an_answer_fails_the_call_and_names_the_host(
 ) -> None:
     fake.writes(json.dumps(BOOTED), STARTED, output(line))
     with closing(HostConnection(HOST, sandbox)) as host, pytest.raises(ChildFailed, match="ost x"):
-        host.call(list[int], tasks.facts, "", deadline_s=10.0)
+        host.call(list[int], tasks.facts, deadline_s=10.0)
 
 
 @pytest.mark.parametrize("line", [*JSON, DEEP, '{"child": "a"}', '{"child": %s, "status": 1e999}',
