@@ -142,7 +142,7 @@ class HostCluster(CellPlaces):
             facts[name] = replace(
                 facts[name],
                 runtimes={runtime: found["version"] for runtime, found in place.runtimes.items()},
-                builds=place.builds(),
+                builds=place.runtimes,
                 link=self._link(name),
             )
         known: dict[str, Any] = msgspec.to_builtins(facts)

@@ -161,17 +161,6 @@ class HostPlace(HostConnection):
         installed: dict[str, str] = self.call(dict[str, str], tasks.packages, python)
         return installed
 
-    def builds(self) -> dict[str, Any]:
-        """Return the facts of each runtime, with the packages in its environments of our own.
-        Raises ChildFailed.
-        """
-        builds = {}
-        for name, found in self.runtimes.items():
-            made = self.pythons.get(name, {})
-            ours = [key for key in made if key and not Path(key).is_absolute()]
-            builds[name] = {**found, "packages": {key: self.packages(made[key]) for key in ours}}
-        return builds
-
 
 @dataclass(frozen=True, kw_only=True)
 class HostRuntime(Runtime):
