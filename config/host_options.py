@@ -62,10 +62,6 @@ def _pythons(given: Given) -> tuple[str, ...]:
     return tuple(given.values)
 
 
-def _file(given: Given) -> str:
-    return replace(given, value=str(Path(given.text()).expanduser())).file()
-
-
 def _via(given: Given) -> str | tuple[str, ...]:
     if isinstance(given.value, list) and given.value:
         return tuple(_word(replace(given, value=word)) for word in given.value)
@@ -115,12 +111,6 @@ HOST_KEYS = (
         "The Slurm job that has the node (default: the job in which gilscope runs).",
         _name_of_carrier,
     ),
-    Option(
-        "identity_file",
-        "The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key.",
-        _file,
-    ),
-    Option("known_hosts", "The file of known host keys (default: ~/.ssh/known_hosts).", _file),
     Option(
         "cpus",
         "The CPUs for services and clients on the host, such as 0-3 (default: all).",

@@ -32,8 +32,6 @@ PRESETS: Mapping[str, Preset] = {
         "ssh",
         (
             "ssh -T -o BatchMode=yes -o ConnectTimeout=8 -o ControlPath=none",
-            '-o IdentitiesOnly=yes -o IdentityFile="{identity_file}"',
-            '-o UserKnownHostsFile="{known_hosts}"',
             "-p {port}",
             "-- {user}{place}",
         ),
@@ -70,8 +68,6 @@ class Host:
     address: str = ""
     via: str | tuple[str, ...] = "ssh"
     ssh: str = ""
-    identity_file: str = ""
-    known_hosts: str = ""
     pod: str = ""
     namespace: str = ""
     container: str = ""

@@ -1,5 +1,6 @@
 """Three hosts for all tests of this folder, and a HostCluster over them."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
@@ -38,7 +39,9 @@ def lab(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Itera
     reason = why_not()
     if reason:
         pytest.skip(f"{reason}; what needs no namespaces is tested with agents of this machine")
-    with Lab(folder=tmp_path_factory.mktemp("lab"), path=python_path([any_runtime.interpreter.executable])) as lab:
+    path = python_path([any_runtime.interpreter.executable])
+    with pytest.MonkeyPatch.context() as patched, Lab(folder=tmp_path_factory.mktemp("lab"), path=path) as lab:
+        patched.setenv("PATH", str(lab.programs), prepend=os.pathsep)
         yield lab
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from string import ascii_lowercase
 
 from core.layout import Host
+from tests.lab.python.fake_pythons import script
 
 DEADLINE_S = 30.0
 CLOCKS_S = {"a": 0, "b": 3600, "c": -int(min(1800, time.monotonic() / 2))}  # no clock may be before its start
@@ -114,6 +115,11 @@ class Lab:
     def subnet(self) -> str:
         return f"10.213.{os.getpid() % 250}"
 
+    @property
+    def programs(self) -> Path:
+        """A folder for PATH, with an ssh that knows keys and hosts as if ~/.ssh/config had them."""
+        return self.folder / "bin"
+
     def __enter__(self) -> "Lab":
         try:
             self._make()
@@ -129,15 +135,10 @@ class Lab:
             self.switch.kill()
             self.switch.wait()
 
-    def host(self, name: str, **changes: object) -> Host:
+    def host(self, name: str) -> Host:
         """As a plan describes it."""
-        fields: dict[str, object] = {
-            "address": self.machines[name].address,
-            "ssh": f"root@{self.machines[name].address}:22",
-            "identity_file": str(self.folder / "key"),
-            "known_hosts": str(self.folder / "known_hosts"),
-        }
-        return Host(name=name, **{**fields, **changes})  # type: ignore[arg-type]
+        address = self.machines[name].address
+        return Host(name=name, address=address, ssh=f"root@{address}:22")
 
     def start(self, name: str, path: str = "") -> None:
         """Start a host, or start it again after it was ended. path: its PATH"""
@@ -182,6 +183,8 @@ END
 
     def _make(self) -> None:
         sh(f"mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f {self.folder}/key")
+        known_hosts = f"UserKnownHostsFile=${{KNOWN_HOSTS:-{self.folder}/known_hosts}}"
+        script(self.programs / "ssh", f'exec {shutil.which("ssh")} -i {self.folder}/key -o {known_hosts} "$@"')
         self.switch = self._hold("-n sleep infinity", self.folder / "switch.log")
         ours = f"gs{os.getpid()}"
         self._in_switch(f"""

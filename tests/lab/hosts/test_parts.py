@@ -1,12 +1,10 @@
 """Messages, clocks, windows and the agent's files; and an agent of this machine."""
 
 import ast
-import shutil
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec import structs
@@ -36,19 +34,6 @@ def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for data in (b"gilscope me\n", bytes(101)):
         with pytest.raises(ValueError, match=r"char 0|x00"):
             list(MessageReader().feed(data))
-
-
-@pytest.mark.skipif(not shutil.which("ssh"), reason="needs ssh")
-def test_ssh_takes_paths_with_blanks_and_places_with_user_and_port(tmp_path: Path) -> None:
-    key, known = tmp_path / "my key", tmp_path / "known hosts"
-    given: dict[str, Any] = {"name": "a", "address": "", "identity_file": str(key), "known_hosts": str(known)}
-    for place, expected in (
-        ("h", ("hostname h", "port 22")),
-        ("me@[fd00::2]:23", ("user me", "hostname fd00::2", "port 23")),
-    ):
-        program, *words = Host(**given, ssh=place).carrier
-        done = subprocess.run([program, "-G", *words], capture_output=True, text=True, check=True)
-        assert {f"identityfile {key}", f"userknownhostsfile {known}", *expected} <= {*done.stdout.splitlines()}
 
 
 def test_the_offset_is_that_of_the_middle_of_a_trip_give_or_take_half_of_it() -> None:
