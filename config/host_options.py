@@ -155,16 +155,14 @@ def parse_hosts(given: Given) -> dict[str, Host]:
     """Return the hosts by name, from a mapping in a plan or from the file that *given* names.
     Raises BadInput.
     """
-    if isinstance(given.value, str):
-        path = given.folder / given.value
-        content = read_yaml(path, given.name)
-        if isinstance(content, dict) and content.keys() == {"hosts"}:
-            content = content["hosts"]
-        try:
-            return _hosts(replace(given, value=content, folder=path.parent))
-        except BadInput as error:
-            raise BadInput("{path}: {error}", path=path, error=error.message) from error
-    return _hosts(given)
+    if not isinstance(given.value, str):
+        return _hosts(given)
+    path = given.folder / given.value
+    content = read_yaml(path, given.name)
+    try:
+        return _hosts(replace(given, value=content, folder=path.parent))
+    except BadInput as error:
+        raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
 def _hosts(given: Given) -> dict[str, Host]:
