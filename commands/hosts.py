@@ -4,6 +4,8 @@ on them.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import chain
 from typing import Any
 
 from commands.output import output
@@ -38,23 +40,21 @@ def main(arguments: Sequence[str]) -> int:
             "--hosts is missing. Name the file that describes the hosts (see docs/hosts.md)."
         )
     layout = Layout(hosts=named, services_on=next(iter(named)), clients_on=tuple(named))
-    spread = HostCluster(layout, Method())
-    try:
+    with closing(HostCluster(layout, Method())) as spread:
         failures = spread.connect()
-        spread.runtimes(wanted)
-        refused = spread.install(wanted) if given["install"] else []
+        spread.find(wanted)
+        refused = {}
         if given["install"]:
-            spread.runtimes(wanted)
+            refused = spread.on_each(lambda place: place.install(wanted))
+            spread.find(wanted)
         facts = spread.facts()
-    finally:
-        spread.close()
     if given["json"]:
         errors = {name: {"error": output.text(why)} for name, why in failures.items()}
         print(json.dumps({**facts, **errors}, indent=2))
     else:
         for line in _lines(spread, facts, failures, wanted):
             output.print_line(line)
-        for reason in refused:
+        for reason in chain.from_iterable(refused.values()):
             output.note(reason)
     return int(bool(failures) or any(_missing(host, wanted) for host in facts.values()))
 

@@ -108,7 +108,3 @@ class Layout:
         return {
             name: self.hosts[name] for name in dict.fromkeys((self.services_on, *self.clients_on))
         }
-
-    def client_host(self, client_id: int) -> str:
-        """Return the name of the host on which client *client_id* runs."""
-        return self.clients_on[client_id % len(self.clients_on)]

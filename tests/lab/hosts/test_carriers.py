@@ -17,7 +17,6 @@ from core.errors import ChildFailed
 from core.layout import Host
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
-from lab.hosts.carrier import HostLost
 from lab.hosts.connection import HostConnection
 from lab.machine import link
 from lab.places import REPOSITORY
@@ -224,6 +223,6 @@ def test_what_a_carrier_says_and_its_words_are_known_and_no_text_of_ours_is_amon
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     script(tmp_path / "kubectl", f'for word; do echo "$word" >> {tmp_path}/words; done; echo no such pod >&2; exit 1')
     host = Host(name="a", address="127.0.0.1", via="kubectl", pod=NAME)
-    with pytest.raises(HostLost, match=r"^Host a cannot be used: no such pod\.$"):
+    with pytest.raises(ChildFailed, match=r"^Host a cannot be used: no such pod\.$"):
         HostConnection(host, sandbox)
     assert (tmp_path / "words").read_text().splitlines() == ["exec", "-i", NAME, "--", "sh"]

@@ -15,10 +15,10 @@ import pytest
 
 from commands import hosts, run
 from core.child import Slice
+from core.errors import ChildFailed
 from core.languages import ENGLISH
 from core.layout import Host
 from lab.folders import Sandbox
-from lab.hosts.carrier import HostLost
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import HostConnection
 from lab.places import REPOSITORY
@@ -115,11 +115,10 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
 ) -> None:
     """The agent of c cannot know of the cut but by its kernel; that of b does nothing more by itself."""
     release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"]
-    release_there = cut.release
 
     def release_then_cut(clients: Sequence[Child], part: Slice | None = None) -> int:
-        monkeypatch.setattr(cut, "release", lambda own, word, until_ns: release_there(own, word, until_ns + MINUTE_NS))
         released_ns = release(clients, part)
+        cut.tell("hold", until_ns=cut.before.to_host_clock(released_ns + MINUTE_NS))
         lab.link("c", "down")
         os.kill(lab.machines["b"].agent(), signal.SIGSTOP)
         return released_ns
@@ -144,7 +143,7 @@ def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster
 
 
 def refusal(sandbox: Sandbox, host: Host) -> str:
-    with pytest.raises(HostLost) as error:
+    with pytest.raises(ChildFailed) as error:
         HostConnection(host, sandbox)
     return str(error.value)
 

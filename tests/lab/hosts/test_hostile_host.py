@@ -13,7 +13,6 @@ from core.errors import ChildFailed
 from core.layout import Host
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
-from lab.hosts.carrier import HostLost
 from lab.hosts.connection import HostConnection
 from tests.lab.python.fake_pythons import script
 
@@ -84,7 +83,7 @@ FIRST += [json.dumps({**BOOTED, "cpus": [10**9]}), json.dumps({**BOOTED, "python
 @pytest.mark.parametrize("line", FIRST, ids=lambda line: line[:30])
 def test_an_agent_with_a_wrong_first_message_cannot_be_used(line: str, fake: FakeHost, sandbox: Sandbox) -> None:
     fake.writes(line)
-    with pytest.raises(HostLost, match=r"^Host x cannot be used: "):
+    with pytest.raises(ChildFailed, match=r"^Host x cannot be used: "):
         HostConnection(HOST, sandbox).close()
 
 

@@ -71,7 +71,7 @@ def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
     (shop / "run").chmod(0o755)
     content, _ = files.user_files({"directory": str(shop), "requirements": "", "packages": ()})
     monkeypatch.setattr(tasks, "REPOSITORY", places[0])
-    unpacked = Path(tasks.unpack("shop", b64encode(content).decode()))
+    unpacked = Path(tasks.unpack("shop", b64encode(content).decode(), [])[0])
     assert unpacked.is_relative_to(places[0])
     assert os.access(unpacked / "own/run", os.X_OK)
 
