@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,14 +50,9 @@ def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLIN
         signal.sigtimedwait([], 0.02)
 
 
-def python_path(executables: Sequence[Path]) -> str:
-    """A PATH that has these interpreters."""
-    folders = [
-        *(str(path.parent) for path in executables),
-        *os.defpath.split(os.pathsep),
-        str(Path(sys.executable).parent),
-    ]
-    return os.pathsep.join(dict.fromkeys(folders))
+def python_path(executable: Path) -> str:
+    """A PATH that has this interpreter."""
+    return os.pathsep.join((str(executable.parent), os.defpath, str(Path(sys.executable).parent)))
 
 
 @dataclass(kw_only=True)
@@ -68,10 +63,6 @@ class Machine:
     address: str
     folder: Path
     process: "subprocess.Popen[bytes]"
-
-    def mount(self, what: str) -> None:
-        """Mount something where only this host sees it."""
-        sh(f"nsenter -t {self.process.pid} -m mount {what}")
 
     def processes(self) -> list[tuple[int, str]]:
         """The processes of ours on that host, with their command lines."""
@@ -91,10 +82,6 @@ class Machine:
         fields = [line.split() for line in lines]
         ports = [int(words[1].partition(":")[2], 16) for words in fields if words[3] == "0A"]
         return [port for port in ports if port != 22]
-
-    def agent(self) -> int:
-        """The process of its agent, here."""
-        return next(pid for pid, line in self.processes() if "runpy" in line)
 
     def end(self) -> None:
         """It is gone, with all that runs on it."""
