@@ -157,7 +157,7 @@ babel := $(PYTHON) -m babel.messages.frontend -q
 keywords := -k message -k plural:1,2 -k col -k Option:2 -k _whole:2 -k _claim:2 -k _choice:2 -k add_group -k add_names:2 -k wrong \
 	-k items:2 -k matching:2 -k Cost:2 -k note -k print_line \
 	$(addprefix -k ,GilscopeError BadInput BesideFailed ChildFailed CommandFailed NotEnoughMemory \
-	EnvironmentFailed HostLost)
+	EnvironmentFailed)
 speaking := core systems services clients experiments config record analysis lab reports commands runner.py
 
 # The start of a recipe: stop at the first failure, and wait for other set-ups, even if two makes start together.

@@ -4,15 +4,17 @@ on them.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import chain
 from typing import Any
 
 from commands.output import output
-from config import host_options as hosts
 from config.flags import value_of
-from config.options import Flags, Option
+from config.host_options import HOSTS
+from config.options import Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.errors import BadInput
-from core.layout import Layout
+from core.layout import Host, Layout
 from core.messages import Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
@@ -27,41 +29,34 @@ def main(arguments: Sequence[str]) -> int:
     runtimes, else 1.
     """
     parser = output.parser("hosts", arguments)
-    parser.add_group("several hosts", hosts.HOSTS, hosts.SERVICES_ON)
+    parser.add_group("several hosts", HOSTS)
     parser.add_group("runtimes", RUNTIMES, INSTALL)
     parser.add_group("what to print", JSON)
     given = parser.parse(arguments)
     wanted = [name for name in value_of(RUNTIMES, given, DEFAULT_RUNTIMES) if name != NATIVE]
-    spread = HostCluster(_layout(given), Method())
-    try:
+    named: dict[str, Host] = value_of(HOSTS, given, {})
+    if not named:
+        raise BadInput(
+            "--hosts is missing. Name the file that describes the hosts (see docs/hosts.md)."
+        )
+    layout = Layout(hosts=named, services_on=next(iter(named)), clients_on=tuple(named))
+    with closing(HostCluster(layout, Method())) as spread:
         failures = spread.connect()
-        spread.runtimes(wanted)
-        refused = spread.install(wanted) if given["install"] else []
+        spread.find(wanted)
+        refused = {}
         if given["install"]:
-            spread.runtimes(wanted)
+            refused = spread.on_each(lambda place: place.install(wanted))
+            spread.find(wanted)
         facts = spread.facts()
-    finally:
-        spread.close()
     if given["json"]:
         errors = {name: {"error": output.text(why)} for name, why in failures.items()}
         print(json.dumps({**facts, **errors}, indent=2))
     else:
         for line in _lines(spread, facts, failures, wanted):
             output.print_line(line)
-        for reason in refused:
+        for reason in chain.from_iterable(refused.values()):
             output.note(reason)
     return int(bool(failures) or any(_missing(host, wanted) for host in facts.values()))
-
-
-def _layout(given: Flags) -> Layout:
-    named: dict[str, Any] = value_of(hosts.HOSTS, given, {})
-    if not named:
-        raise BadInput(
-            "--hosts is missing. Name the file that describes the hosts (see docs/hosts.md)."
-        )
-    first = value_of(hosts.SERVICES_ON, given, next(iter(named)))
-    hosts.expect_described(hosts.SERVICES_ON.flag, first, named)
-    return Layout(hosts=named, services_on=first, clients_on=tuple(named))
 
 
 def _missing(facts: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:

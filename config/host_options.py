@@ -3,7 +3,7 @@ across hosts.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -21,7 +21,7 @@ from config.options import (
     matching,
     parsed,
 )
-from config.run_plan import Plan, Values, values_used_by
+from config.run_plan import Plan, values_used_by
 from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.layout import PRESETS, Host, Layout, Preset
@@ -31,16 +31,11 @@ from core.user_service import only_native
 
 MOST_HOSTS = 64
 ANY = Preset("", ())  # a command of the user's own, whose words have all names
-CARRIER_KEYS = sorted(
-    {key for preset in PRESETS.values() for key in preset.keys}
-    & vars(Host(name="", address="")).keys()
-)
-_NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
+CARRIER_KEYS = {key for preset in PRESETS.values() for key in preset.keys}
 _ssh = matching(
     r"(?!-)(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?",
     "user@host:port, a host, or a name from ~/.ssh/config",
 )
-_name = matching(_NAME, "the name of a host")
 
 
 def _address(given: Given) -> str:
@@ -54,16 +49,10 @@ def _address(given: Given) -> str:
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
-    if not all(
-        isinstance(path, str) and path.startswith("/") and path.isprintable()
-        for path in given.values
-    ):
+    paths = [*map(str, given.values)]
+    if not all(path.startswith("/") and path.isprintable() for path in paths):
         raise given.wrong("absolute paths of interpreters on the host")
-    return tuple(given.values)
-
-
-def _file(given: Given) -> str:
-    return replace(given, value=str(Path(given.text()).expanduser())).file()
+    return tuple(paths)
 
 
 def _via(given: Given) -> str | tuple[str, ...]:
@@ -116,12 +105,6 @@ HOST_KEYS = (
         _name_of_carrier,
     ),
     Option(
-        "identity_file",
-        "The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key.",
-        _file,
-    ),
-    Option("known_hosts", "The file of known host keys (default: ~/.ssh/known_hosts).", _file),
-    Option(
         "cpus",
         "The CPUs for services and clients on the host, such as 0-3 (default: all).",
         Given.cpus,
@@ -136,27 +119,26 @@ HOST_KEYS = (
 
 def _host(name: str, content: Any, folder: Path) -> Host:
     what = message("host {name}", name=name)
-    if not re.fullmatch(_NAME, name):
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", name):
         raise BadInput(
             "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.",
             name=name,
         )
     expect_keys(what, content, by_key(HOST_KEYS))
     host = Host(name=name, **parsed(HOST_KEYS, content, folder))
-    preset = PRESETS.get(host.via, ANY) if isinstance(host.via, str) else ANY
-    if preset.needs and not vars(host)[preset.needs]:
+    preset = PRESETS.get(str(host.via), ANY)
+    if preset.needs and preset.needs not in content:
         raise BadInput(
             "{host} has no {key}, which via: {via} needs. Add this key.",
             host=what,
             key=preset.needs,
             via=host.via,
         )
-    useless = [key for key in CARRIER_KEYS if vars(host)[key] and key not in preset.keys]
-    if useless:
+    if useless := content.keys() & CARRIER_KEYS - preset.keys:
         raise BadInput(
             "{host} has keys that its carrier does not use: {keys}. Remove them, or change via.",
             host=what,
-            keys=useless,
+            keys=sorted(useless),
         )
     return host
 
@@ -165,16 +147,14 @@ def parse_hosts(given: Given) -> dict[str, Host]:
     """Return the hosts by name, from a mapping in a plan or from the file that *given* names.
     Raises BadInput.
     """
-    if isinstance(given.value, str):
-        path = given.folder / given.value
-        content = read_yaml(path, given.name)
-        if isinstance(content, dict) and content.keys() == {"hosts"}:
-            content = content["hosts"]
-        try:
-            return _hosts(replace(given, value=content, folder=path.parent))
-        except BadInput as error:
-            raise BadInput("{path}: {error}", path=path, error=error.message) from error
-    return _hosts(given)
+    if not isinstance(given.value, str):
+        return _hosts(given)
+    path = given.folder / given.value
+    content = read_yaml(path, given.name)
+    try:
+        return _hosts(replace(given, value=content, folder=path.parent))
+    except BadInput as error:
+        raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
 def _hosts(given: Given) -> dict[str, Host]:
@@ -185,13 +165,13 @@ def _hosts(given: Given) -> dict[str, Host]:
 
 
 def _names(given: Given) -> tuple[str, ...]:
-    return given.items(_name, "names of hosts, such as b,c")
+    return given.items(Given.text, "names of hosts, such as b,c")
 
 
 HOSTS = Option(
     "--hosts FILE", "A YAML file that describes the hosts (see docs/hosts.md).", parse_hosts
 )
-SERVICES_ON = Option("--services-on NAME", "The host that runs the services.", _name)
+SERVICES_ON = Option("--services-on NAME", "The host that runs the services.", Given.text)
 CLIENTS_ON = Option(
     "--clients-on NAMES",
     "The hosts that run the clients. The clients are assigned to these hosts in turn.",
@@ -224,14 +204,13 @@ def adapt_to_hosts(plan: Plan) -> Plan:
         plan.method.expect_cpus()
         return plan
     _check_names(layout)
-    for why, applies in _host_obstacles(plan).items():
-        if applies:
-            raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
-    tcp: Values = {"TRANSPORT": ("tcp",)}
-    rows = tuple(
-        replace(row, values={**row.values, **values_used_by(row.system, tcp)}) for row in plan.rows
-    )
-    return replace(plan, rows=rows)
+    for why in _host_obstacles(plan):
+        raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
+    rows = []
+    for row in plan.rows:
+        tcp = values_used_by(row.system, {"TRANSPORT": ("tcp",)})
+        rows.append(replace(row, values={**row.values, **tcp}))
+    return replace(plan, rows=tuple(rows))
 
 
 def expect_no_hosts(plan: Plan, what: str) -> None:
@@ -243,18 +222,6 @@ def expect_no_hosts(plan: Plan, what: str) -> None:
             "{what} does not work across hosts (see docs/hosts.md). Remove the hosts from the plan "
             "and the flags.",
             what=what,
-        )
-
-
-def expect_described(flag: str, name: str, hosts: Mapping[str, Host]) -> None:
-    """Raise BadInput if *flag* names a host that is not one of *hosts*."""
-    if name not in hosts:
-        raise BadInput(
-            "{flag} names the host {name!r}, which is not described. The described hosts are "
-            "{hosts}.",
-            flag=flag,
-            name=name,
-            hosts=sorted(hosts),
         )
 
 
@@ -272,13 +239,18 @@ def _check_names(layout: Layout) -> None:
                 hosts=sorted(layout.hosts),
             )
         for name in names:
-            expect_described(option.flag, name, layout.hosts)
+            if name not in layout.hosts:
+                raise BadInput(
+                    "{flag} names the host {name!r}, which is not described. The described hosts "
+                    "are {hosts}.",
+                    flag=option.flag,
+                    name=name,
+                    hosts=sorted(layout.hosts),
+                )
 
 
-def _host_obstacles(plan: Plan) -> dict[Message, bool]:
-    """Return every possible reason why a plan cannot run across hosts, as {reason: whether it
-    applies to *plan*}.
-    """
+def _host_obstacles(plan: Plan) -> Iterator[Message]:
+    """Return the reasons why the plan cannot run across hosts."""
     method, service = plan.method, plan.user_service
     local_only = [
         key
@@ -286,38 +258,33 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         if not (system.supports_hosts or (system.hosted and not file_of(system)))
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
-    return {
-        message(
-            "Clients of a service that already runs (--target) must run on this machine."
-        ): bool(service and service.targets),
-        message(
+    if service and service.targets:
+        yield message("Clients of a service that already runs (--target) must run on this machine.")
+    if not ("{host}" in command and "{port}" in command):
+        yield message(
             "The command must contain {places}, because the service must listen on the host's "
             "address.",
             places="{host} {port}",
-        ): not ("{host}" in command and "{port}" in command),
-        message("System {systems} listens only on this machine.", systems=local_only): bool(
-            local_only
-        ),
-        message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
-            "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
-        ),
-        message("--with can start programs only on this machine."): bool(plan.beside),
-        message(
-            "Variants with a ref or with a package can be measured only on this machine."
-        ): bool(service and any(command.ref or command.overrides for command in service.commands)),
-        message(
+        )
+    if local_only:
+        yield message("System {systems} listens only on this machine.", systems=local_only)
+    if any("unix" in row.values.get("TRANSPORT", ()) for row in plan.rows):
+        yield message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp.")
+    if plan.beside:
+        yield message("--with can start programs only on this machine.")
+    if service and any(command.ref or command.overrides for command in service.commands):
+        yield message("Variants with a ref or with a package can be measured only on this machine.")
+    if method.is_limited:
+        yield message(
             "The limits --cpus and --memory apply only on this machine, not on other hosts."
-        ): method.is_limited,
-        message(
+        )
+    if service and service.requests.has_files and only_native(service.protocol, service.requests):
+        yield message(
             "Only the native client has sessions, placeholders and HTTP/2, but it cannot send a "
             "body_file from another host. Write the text into body."
-        ): bool(
-            service
-            and service.requests.has_files
-            and only_native(service.protocol, service.requests)
-        ),
-        message(
+        )
+    if not method.duration_s:
+        yield message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such "
             "as --duration 2."
-        ): not method.duration_s,
-    }
+        )

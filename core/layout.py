@@ -32,8 +32,6 @@ PRESETS: Mapping[str, Preset] = {
         "ssh",
         (
             "ssh -T -o BatchMode=yes -o ConnectTimeout=8 -o ControlPath=none",
-            '-o IdentitiesOnly=yes -o IdentityFile="{identity_file}"',
-            '-o UserKnownHostsFile="{known_hosts}"',
             "-p {port}",
             "-- {user}{place}",
         ),
@@ -70,8 +68,6 @@ class Host:
     address: str = ""
     via: str | tuple[str, ...] = "ssh"
     ssh: str = ""
-    identity_file: str = ""
-    known_hosts: str = ""
     pod: str = ""
     namespace: str = ""
     container: str = ""
@@ -112,7 +108,3 @@ class Layout:
         return {
             name: self.hosts[name] for name in dict.fromkeys((self.services_on, *self.clients_on))
         }
-
-    def client_host(self, client_id: int) -> str:
-        """Return the name of the host on which client *client_id* runs."""
-        return self.clients_on[client_id % len(self.clients_on)]

@@ -197,14 +197,11 @@ class MachineFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts(MachineFacts):
-    """Facts about a host of a run: its machine, runtimes, network link and clock error."""
+    """Facts about a host of a run: its machine, runtimes and network link."""
 
     runtimes: Mapping[str, str] = field(default_factory=dict)
     builds: Mapping[str, RuntimeFacts] = field(default_factory=dict)
     link: Link | None = None
-    with_runner: bool = False
-    uv: bool = False
-    clock_error_ns: Count = 0
     quiet: Quiet | None = None
 
 
@@ -212,9 +209,8 @@ class HostFacts(MachineFacts):
 class Machine(MachineFacts):
     """Facts about the machine that ran the orchestrator.
 
-    hosts: these facts by host, with its `runtimes` (versions) and their `builds`
-        ([runtimes](#a-runtime)), its `link` to the services' host, `clock_error_ns`, and whether it
-        has `uv` or is the runner's (`with_runner`)
+    hosts: these facts by host, with its `runtimes` (versions), their `builds`
+        ([runtimes](#a-runtime)) and its `link` to the services' host
     """
 
     hosts: Mapping[str, HostFacts] = field(default_factory=dict)

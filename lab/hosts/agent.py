@@ -2,9 +2,9 @@
 and ends them.
 
 It reads orders (lab.hosts.protocol) from stdin: start a child, write to it, close its stdin, kill
-it, release children, tell the time. It ends when its stdin ends, and when it has heard nothing for
-LEASE_S: the runner asks for the time more often than that. The reaper (lab/reaper.py) then kills
-    the children, and removes gilscope's files from this host.
+it, hold back messages while clients are timed, tell the time. It ends when its stdin ends, and when
+it has heard nothing for LEASE_S: the runner asks for the time more often than that. The reaper
+(lab/reaper.py) then kills the children, and removes gilscope's files from this host.
 The agent imports only the standard library and gilscope.
 """
 
@@ -21,11 +21,11 @@ from typing import Any
 from core.parent import die_with_parent
 from lab.folders import Sandbox
 from lab.hosts.protocol import BYTES, LEASE_S, PIECE_BYTES, MessageReader, encoded
+from lab.machine.host import usable_cpus
 from lab.places import REPOSITORY
 from lab.processes import start_child
 
 MOST_HELD_BYTES = 16 << 20
-EXIT_POLL_S = 0.02
 
 
 def main() -> None:
@@ -57,13 +57,8 @@ class Agent:
 
     def run(self) -> None:
         """Carry out the runner's orders until stdin ends."""
-        cpus = (
-            sorted(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else [*range(os.cpu_count() or 1)]
-        )
-        folder, python = str(self._sandbox.folder), sys.executable
-        self._report(folder=folder, python=python, cpus=cpus, pid=os.getpid())
+        folder, cpus = str(self._sandbox.folder), sorted(usable_cpus())
+        self._report(folder=folder, python=sys.executable, cpus=cpus, pid=os.getpid())
         self._streams.register(0, selectors.EVENT_READ)
         orders = MessageReader()
         while True:
@@ -78,7 +73,6 @@ class Agent:
                 signal.alarm(LEASE_S)
                 for order in orders.feed(data):
                     self._obey(order)
-            self._report_exits()
 
     def _obey(self, order: Mapping[str, Any]) -> None:
         if (
@@ -94,15 +88,14 @@ class Agent:
                 case "start":
                     self._start(child, order["command"], order["variables"])
                 case "write":
-                    self._tell(child, order["text"])
+                    # a child reads a line before it writes its answer (docs/child-contract.md)
+                    self._stdin(child).write(order["text"].encode(errors=BYTES))
                 case "close":
                     self._stdin(child).close()
                 case "kill":
                     self._children[child].kill()
-                case "release":
+                case "hold":
                     self._held_until_ns = order["until_ns"]
-                    for number in order["children"]:
-                        self._tell(number, order["text"])
 
     def _start(self, child: int, command: list[str], variables: dict[str, str]) -> None:
         try:
@@ -119,38 +112,23 @@ class Agent:
     def _stdin(self, child: int) -> Any:
         return self._children[child].stdin
 
-    def _tell(self, child: int, text: str) -> None:
-        """Write to a child, which reads a line before it writes its answer
-        (docs/child-contract.md).
-        """
-        self._stdin(child).write(text.encode(errors=BYTES))
-
     def _pass_on(self, descriptor: int, child: int, stream: str) -> None:
-        """Report what a child wrote; an empty text if it has closed the stream."""
+        """Report what a child wrote: an empty text if it has closed the stream, and its status if
+        it has closed both streams, because it ends then.
+        """
         data = os.read(descriptor, PIECE_BYTES)
-        if not data:
-            self._streams.unregister(descriptor)
         self._report(child=child, **{stream: data.decode(errors=BYTES)})
-
-    def _ending(self) -> set[int]:
-        """Return the children whose streams have ended."""
-        open_streams = (key.data[0] for key in self._streams.get_map().values() if key.data)
-        return self._children.keys() - open_streams
-
-    def _report_exits(self) -> None:
-        for child in self._ending():
-            status = self._children[child].poll()
-            if status is not None:
-                self._held_until_ns = 0  # a child that ends during a timed window fails the cell
-                self._report(child=child, status=status)
-                del self._children[child]
+        if data:
+            return
+        self._streams.unregister(descriptor)
+        if not any(key.data and key.data[0] == child for key in self._streams.get_map().values()):
+            self._held_until_ns = 0  # a child that ends during a timed window fails the cell
+            self._report(child=child, status=self._children.pop(child).wait())
 
     def _patience_s(self) -> float | None:
         """Return after what time there is something to do, even if nobody writes; None if there is
         nothing.
         """
-        if self._ending():
-            return EXIT_POLL_S
         return (self._held_until_ns - time.perf_counter_ns()) / 1e9 if self._held else None
 
     def _report(self, **fields: Any) -> None:

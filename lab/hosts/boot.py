@@ -20,13 +20,6 @@ import zipfile
 MOST_S = 60  # this process is killed if the archive has not come by then
 
 
-def say(**line: str) -> None:
-    """Write a line of JSON to stdout, with a prefix that distinguishes it from a login shell's
-    output.
-    """
-    os.write(1, b"gilscope " + json.dumps(line).encode() + b"\n")
-
-
 def own_folder() -> str:
     """Make an empty folder in gilscope's cache folder, and return its path. Raises OSError.
 
@@ -68,26 +61,21 @@ def main() -> None:
     this process.
     """
     signal.alarm(MOST_S)
-    say(machine=platform.machine())
-    pieces = []
-    with open(
-        0, "rb", buffering=0, closefd=False
-    ) as stdin:  # unbuffered, because later bytes are for the agent
-        size = int(stdin.readline())
-        while size:
-            piece = stdin.read(min(size, 1 << 20))
-            if not piece:
-                sys.exit(3)
-            pieces.append(piece)
-            size -= len(piece)
+    # the prefix distinguishes this line from the output of a login shell (lab/hosts/protocol.py)
+    print("gilscope", json.dumps({"machine": platform.machine()}), flush=True)
+    # no byte for the agent can be in this buffer, because the runner waits for the agent first
+    with open(0, "rb", closefd=False) as stdin:
+        archive = stdin.read(int(stdin.readline()))
     try:
         place = own_folder()
-        extract(b"".join(pieces), place)
+        extract(archive, place)
         os.makedirs(os.path.join(place, "..", "environments"), exist_ok=True)
         os.symlink(os.path.join("..", "environments"), os.path.join(place, ".runtimes"))
     except OSError as error:
-        say(error=f"{error.filename or 'its cache folder'}: {error.strerror}")
-        sys.exit(3)
+        sys.exit(
+            "the files of gilscope's agent cannot be copied to the host: "
+            f"{error.filename or 'its cache folder'}: {error.strerror}"
+        )
     sys.path.insert(0, place)
     runpy.run_module("lab.hosts.agent", run_name="__main__")
 

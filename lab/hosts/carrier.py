@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from core.errors import GilscopeError
+from core.errors import ChildFailed
 from core.languages import for_terminal
 from core.layout import Host
 from core.messages import Message, message, verbatim
@@ -39,48 +39,39 @@ exit {no_python}
 """
 
 
-class HostLost(GilscopeError):
-    """The error that connecting to a host failed, or that the connection was lost. Its message says
-    why.
-    """
-
-
 class Carrier(Process):
     """A process whose stdin and stdout are connected to the agent on a host."""
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Start the command. Raises HostLost if it cannot be started."""
+        """Start the command. Raises ChildFailed if it cannot be started."""
         self._host, command = host, [*host.carrier, "sh"]
         self._messages = MessageReader()
         try:
             super().__init__(command, process_group, {})
         except OSError as error:
-            raise HostLost(
+            raise ChildFailed(
                 "{program} cannot be started: {error}", program=command[0], error=error.strerror
             ) from None
-        self._readable, self._writable = select.poll(), select.poll()
-        self._readable.register(self._stdout, select.POLLIN)
-        self._writable.register(self._stdin, select.POLLOUT)
 
-    def receive(self, wait_s: float, take: Callable[[dict[str, Any]], object]) -> bool:
+    def receive(self, wait_s: float, take: Callable[[Any], object]) -> bool:
         """Call *take* with each message that the agent sent. Return whether any data came within
         *wait_s*.
 
-        Raises HostLost if the stream has ended, or if a message is malformed.
+        Raises ChildFailed if the stream has ended, or if a message is malformed.
         """
         self._output.drain()
-        if not self._readable.poll(wait_s * 1e3):
+        if not _is_ready(self._stdout, select.POLLIN, wait_s):
             return False
         try:
             data = self.read()
             for message_of_agent in self._messages.feed(data):
                 take(message_of_agent)
-        except (ValueError, KeyError, TypeError, Misfit) as error:
-            raise HostLost(
+        except (ValueError, KeyError, TypeError, RecursionError, Misfit) as error:
+            raise ChildFailed(
                 "the host sent bytes that are not a valid message: {text}", text=str(error)[:100]
             ) from None
         if not data:
-            raise HostLost(self._why_ended())
+            raise ChildFailed(self._why_ended())
         return True
 
     def write(self, data: bytes) -> None:
@@ -90,7 +81,7 @@ class Carrier(Process):
 
     def is_writable(self) -> bool:
         """Return whether a short message can be written now without waiting for the host."""
-        return bool(self._writable.poll(0))
+        return _is_ready(self._stdin, select.POLLOUT, 0.0)
 
     def close(self) -> None:
         """Kill the command, and close its streams."""
@@ -117,6 +108,12 @@ class Carrier(Process):
                 error=text,
             )
         return verbatim(text)
+
+
+def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
+    poll = select.poll()
+    poll.register(stream, event)
+    return bool(poll.poll(wait_s * 1e3))
 
 
 def start_script(host: Host) -> bytes:

@@ -12,20 +12,18 @@ from typing import Any
 import msgspec
 
 from core.child import Slice
-from core.errors import BadInput, ChildFailed, GilscopeError
+from core.errors import BadInput, GilscopeError
 from core.layout import Host, Layout
-from core.messages import NOTHING, Message, message
+from core.messages import Message, message
 from core.method import Method
 from core.program import PROGRAM
-from core.runtime import NATIVE, RuntimeFacts, RuntimeName
+from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
-from lab.hosts.connection import RemoteProcess
-from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
-from lab.machine import host, link
+from lab.hosts.place import HostPlace, HostRuntime
+from lab.machine import link
 from lab.profile.lock_watcher import obstacle_to
-from lab.python import interpreters
 from lab.run.cell_places import Answer, CellPlaces
 from lab.run.children import Child
 from lab.run.instrumentation import Instrumentation
@@ -33,7 +31,7 @@ from lab.run.measured_runtimes import AnyRuntime, Native
 from record.cell_parts import Link
 from record.saved_plan import HostFacts
 
-LEAD_NS = 60_000_000  # time until the common start, in which every host must get its message
+LEAD_NS = 60_000_000  # time until the common start, in which every host must get its messages
 
 
 class HostCluster(CellPlaces):
@@ -47,9 +45,8 @@ class HostCluster(CellPlaces):
     def __init__(self, layout: Layout, method: Method) -> None:
         self.layout, self._method = layout, method
         self._sandbox = Sandbox()
-        self._pool = ThreadPoolExecutor(
-            max_workers=max(4, len(layout.used)), thread_name_prefix="hosts"
-        )
+        # the kernel ends an agent of this machine with the thread that started it
+        self._pool = ThreadPoolExecutor(max_workers=len(layout.used), thread_name_prefix="hosts")
         self.connected: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
 
@@ -57,12 +54,9 @@ class HostCluster(CellPlaces):
         try:
             for reason in self.connect().values():
                 raise BadInput(reason)
-            for role, cpus in (
-                (SERVICE, self._method.pin_services),
-                (CLIENT, self._method.pin_clients),
-            ):
-                for place in self.places_of(role):
-                    place.cpus(cpus)
+            self.of_services.cpus(self._method.pin_services)
+            for place in self.places_of(CLIENT):
+                place.cpus(self._method.pin_clients)
         except BaseException:
             self.close()
             raise
@@ -72,17 +66,20 @@ class HostCluster(CellPlaces):
         """Connect to all hosts concurrently. Return {host: reason} for the hosts that cannot be
         used.
         """
-        hosts = self.layout.used
-        reasons = dict(zip(hosts, self._pool.map(self._connected, hosts.values()), strict=True))
-        self.connected = {name: self.connected[name] for name in hosts if name in self.connected}
-        known = {name: place.host for name, place in self.connected.items()}  # with their addresses
-        self.layout = replace(self.layout, hosts={**self.layout.hosts, **known})
-        return {name: reason for name, reason in reasons.items() if reason}
+        hosts, failures = {**self.layout.hosts}, {}
+        for name, place in self._in_parallel(self._connect, self.layout.used).items():
+            if isinstance(place, HostPlace):
+                self.connected[name] = place
+                hosts[name] = place.host  # with its address
+            else:
+                failures[name] = place
+        self.layout = replace(self.layout, hosts=hosts)
+        return failures
 
     @property
     def cores(self) -> int:
         """Return the number of CPUs that services may use."""
-        return len(self.places_of(SERVICE)[0].cpus_for_children)
+        return len(self.of_services.cpus_for_children)
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -101,17 +98,23 @@ class HostCluster(CellPlaces):
 
     def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
         """Return the runtimes of *names* that are installed on all hosts."""
+        self.find(names)
+        places = self.connected.values()
+        usable = [name for name in names if all(place.has(name) for place in places)]
+        return {name: self._runtime(name) for name in usable}
+
+    def _runtime(self, name: str) -> AnyRuntime:
+        if name == NATIVE:
+            return Native()
+        interpreter = tasks.interpreter_of(self.of_services.runtimes[name])
+        return HostRuntime(
+            name=RuntimeName(name), interpreter=interpreter, places_of=self.places_of
+        )
+
+    def find(self, names: Sequence[str]) -> None:
+        """Look for the runtimes *names* on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
-        there = self.on_each(self._find)
-        first = there.get(self.layout.services_on) or next(iter(there.values()), {})
-        usable: dict[str, AnyRuntime] = {}
-        for name in names:
-            if name == NATIVE:
-                if all(place.machine == platform.machine() for place in self.connected.values()):
-                    usable[name] = Native()
-            elif name in first and all(name in found for found in there.values()):
-                usable[name] = self._runtime(RuntimeName(name), first[name])
-        return usable
+        self.on_each(lambda place: place.find(self._names))
 
     def missing(self, name: str) -> Message:
         """Return a message that a runtime is not installed on all hosts, with the command to
@@ -124,7 +127,7 @@ class HostCluster(CellPlaces):
                 "clients with --client-runtime.",
                 machine=platform.machine(),
             )
-        hosts = [host for host, place in self.connected.items() if name not in place.runtimes]
+        hosts = [host for host, place in self.connected.items() if not place.has(name)]
         return message(
             "Runtime {name} was not found on host {hosts}. Install it on all hosts with: {program} "
             "hosts --hosts FILE --runtime {name} --install",
@@ -134,17 +137,16 @@ class HostCluster(CellPlaces):
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return each host's facts for result.json: machine, runtimes, clock error, network to the
-        services' host.
+        """Return each host's facts for result.json: machine, runtimes, network to the services'
+        host.
         """
-        facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts, host.boot_id()))
+        facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts))
         for name, place in self.connected.items():
             facts[name] = replace(
                 facts[name],
                 runtimes={runtime: found["version"] for runtime, found in place.runtimes.items()},
-                builds=place.builds(),
+                builds=place.runtimes,
                 link=self._link(name),
-                clock_error_ns=place.offset().error_ns,
             )
         known: dict[str, Any] = msgspec.to_builtins(facts)
         return known
@@ -162,20 +164,6 @@ class HostCluster(CellPlaces):
         reached: Link = there.call(Link, link.reach, address, port, peer)
         return reached
 
-    def install(self, names: Sequence[str]) -> list[Message]:
-        """Install missing runtimes on all hosts with uv. Return a message for each failure."""
-
-        def install_on(place: HostPlace) -> Any:
-            missing = [name for name in names if name not in place.runtimes]
-            return place.call(list[Message], interpreters.install, missing, deadline_s=COMMAND_S)
-
-        failed = self.on_each(install_on)
-        return [
-            message("Host {host}: {reason}", host=name, reason=failure)
-            for name, failures in failed.items()
-            for failure in failures
-        ]
-
     # ---- lab.run.cell_places.CellPlaces ----------------------------------------------------------
 
     def begin(self) -> None:
@@ -186,9 +174,8 @@ class HostCluster(CellPlaces):
         """Return the host on which a service or client runs. Clients are distributed over the
         client hosts in turn.
         """
-        return self.connected[
-            self.layout.services_on if role == SERVICE else self.layout.client_host(number)
-        ]
+        places = self.places_of(role)
+        return places[number % len(places)]
 
     def service_line(self) -> dict[str, Any]:
         """Return the address at which services listen, and the addresses of their clients."""
@@ -214,12 +201,7 @@ class HostCluster(CellPlaces):
 
     def obstacle(self, kind: str) -> Message:
         """Return why the services' host cannot take a profile of *kind*; NOTHING if it can."""
-        why = self.of_services.call(Message, obstacle_to, kind)
-        return (
-            message("Host {host}: {reason}", host=self.layout.services_on, reason=why)
-            if why
-            else NOTHING
-        )
+        return self.of_services.naming(self.of_services.call(Message, obstacle_to, kind))
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Let all clients on all hosts start at the same time, on the clocks that were
@@ -230,12 +212,10 @@ class HostCluster(CellPlaces):
         for place in self.connected.values():
             there_ns = place.before.to_host_clock(at_ns)
             word = str(replace(part, at_ns=there_ns)) if part else f"go {there_ns}"
-            own = [client.process for client in clients if client.place.name == place.name]
-            place.release(
-                [process for process in own if isinstance(process, RemoteProcess)],
-                word,
-                there_ns + hold_ns,
-            )
+            for client in clients:
+                if client.place is place:
+                    client.tell(word)
+            place.tell("hold", until_ns=there_ns + hold_ns)
         return at_ns
 
     # ---- connections -----------------------------------------------------------------------------
@@ -244,38 +224,25 @@ class HostCluster(CellPlaces):
         """Call *ask* with all hosts concurrently, and wait for all. Return its results by the
         hosts' names.
         """
-        asked = {name: self._pool.submit(ask, place) for name, place in self.connected.items()}
-        wait(asked.values())
-        return {name: future.result() for name, future in asked.items()}
+        return self._in_parallel(ask, self.connected)
 
-    def _connected(self, host: Host) -> Message:
-        """Connect to the host. Return why the host cannot be used; NOTHING if it can."""
+    def _in_parallel(
+        self, ask: Callable[[Any], Answer], asked: Mapping[str, Any]
+    ) -> dict[str, Answer]:
+        """Call *ask* with all values concurrently, and wait for all. Return its results by name."""
+        futures = {name: self._pool.submit(ask, value) for name, value in asked.items()}
+        wait(futures.values())
+        return {name: future.result() for name, future in futures.items()}
+
+    def _connect(self, host: Host) -> HostPlace | Message:
+        """Connect to the host. Return the place, or why the host cannot be used."""
         try:
-            place = self.connected[host.name] = HostPlace(host, self._sandbox)
+            return HostPlace(host, self._sandbox)
         except GilscopeError as error:
             return error.message
-        if place.host.address:
-            return NOTHING
-        return message(
-            "Host {host} has no default route, so its address is unknown. Add the key address.",
-            host=host.name,
-        )
 
     def _ready(self, place: HostPlace) -> None:
         if place.lost:
             place.close()
-            if reason := self._connected(place.host):
-                raise ChildFailed(reason)
-            self._find(self.connected[place.name])
-
-    def _find(self, place: HostPlace) -> Mapping[str, Any]:
-        found = place.call(
-            dict[str, RuntimeFacts], tasks.find_runtimes, self._names, place.host.python
-        )
-        place.runtimes = msgspec.to_builtins(found)
-        return place.runtimes
-
-    def _runtime(self, name: RuntimeName, found: Mapping[str, Any]) -> HostRuntime:
-        return HostRuntime(
-            name=name, interpreter=tasks.interpreter_of(found), places_of=self.places_of
-        )
+            self.connected[place.name] = again = HostPlace(place.host, self._sandbox)
+            again.find(self._names)

@@ -3,28 +3,27 @@ notices its loss.
 """
 
 import platform
-import socket
 import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import count
 from queue import Empty, SimpleQueue
 from time import perf_counter, perf_counter_ns
-from typing import Annotated, Any, Required, TypedDict
+from typing import Annotated, Any, TypedDict, TypeVar
 
 from msgspec import Meta
 
 from core.errors import ChildFailed
 from core.layout import Host
 from core.limits import MAX_LINE_BYTES
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Arg, Message, message, verbatim
 from lab.folders import Sandbox
 from lab.hosts import archive
-from lab.hosts.carrier import Carrier, HostLost, start_script
-from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, PIECE_BYTES, encoded
-from lab.process_output import HeadTailBuffer
-from lab.run.children import Child, Children, Place, Process
+from lab.hosts.carrier import Carrier, start_script
+from lab.hosts.protocol import BEAT_S, LEASE_S, encoded
+from lab.hosts.remote_process import RemoteProcess, Told
+from lab.run.children import Children, Place
 from lab.run.clocks import ClockOffset, estimate
 from record import child_lines as record
 from record.decode import Misfit, decoded
@@ -35,6 +34,13 @@ CALL_S = BOOT_S = 60.0
 PROBES = 15
 WORKER = ("-s", "-m", "lab.hosts.worker")
 CALLED = message("when gilscope called a function on this host")
+Kind = TypeVar("Kind")
+
+
+class Found(TypedDict):
+    """The first message of a host: its architecture."""
+
+    machine: str
 
 
 class Booted(TypedDict):
@@ -48,123 +54,6 @@ class Booted(TypedDict):
     pid: record.Count
 
 
-class AboutChild(TypedDict, total=False):
-    """A message about a child: its pid or why it was not started, a part of its output, or its exit
-    status.
-    """
-
-    child: Required[int]
-    pid: record.Count
-    error: str
-    out: str
-    err: str
-    status: int
-
-
-class AboutTime(TypedDict):
-    """The time on the host's clock when it read the question *clock*."""
-
-    clock: int
-    at_ns: record.Time
-
-
-class RemoteProcess(Process):
-    """A child process on another host."""
-
-    def __init__(self, connection: "HostConnection", number: int) -> None:
-        self._connection, self.number = connection, number
-        self.stderr = HeadTailBuffer()
-        self.pid = 0
-        self.error = ""
-        self.has_answered = threading.Event()
-        self._status: int | None = None
-        self._has_ended = threading.Event()
-        self._out, self._changing = bytearray(), threading.Lock()
-        self._ready, self._waker = socket.socketpair()
-
-    @property
-    def lost(self) -> Message:
-        """Return why the connection to the child's host was lost; NOTHING if it was not lost."""
-        return self._connection.lost if self._status is None else NOTHING
-
-    def fileno(self) -> int:
-        """Return a file descriptor that is readable when the child's stdout has data
-        or has ended.
-        """
-        return self._ready.fileno()
-
-    def read(self) -> bytes:
-        """Return new data from the child's stdout; b"" when stdout has ended."""
-        self._ready.recv(1)
-        with self._changing:
-            data = bytes(self._out)
-            self._out.clear()
-        return data
-
-    def write(self, data: bytes) -> None:
-        """Write to the child's stdin, in pieces between which the host can be asked
-        for its time.
-        """
-        for start in range(0, len(data), PIECE_BYTES):
-            text = data[start : start + PIECE_BYTES].decode(errors=BYTES)
-            self._connection.tell("write", child=self.number, text=text)
-
-    def close_stdin(self) -> None:
-        """Close the child's stdin."""
-        self._connection.tell("close", child=self.number)
-
-    def wait(self, deadline_s: float | None = None) -> int | None:
-        """Return the child's exit status, negative for a signal; None after *deadline_s* or if the
-        host is lost.
-        """
-        self._has_ended.wait(deadline_s)
-        return self._status
-
-    def kill(self) -> None:
-        """Kill the child process if it still runs."""
-        self._connection.tell("kill", child=self.number)
-
-    def close(self) -> None:
-        """Wait up to LEASE_S for the child to end, and release its resources."""
-        self.wait(LEASE_S)
-        self._connection.forget(self.number)
-        with self._changing:
-            self._ready.close()
-            self._waker.close()
-
-    def take(self, told: Mapping[str, Any]) -> None:
-        """Handle a message of the agent about this child process. Only the connection's thread may
-        call this.
-        """
-        if "out" in told:
-            self._take_output(told["out"].encode(errors=BYTES))
-        elif "err" in told:
-            self.stderr.add(told["err"].encode(errors=BYTES))
-        elif "pid" in told or "error" in told:
-            self.pid, self.error = told.get("pid", 0), told.get("error", "")
-            self.has_answered.set()
-        else:
-            self._status = told["status"]
-            self.end()
-
-    def _take_output(self, data: bytes) -> None:
-        with self._changing, suppress(OSError):  # this object was closed meanwhile
-            if not data:
-                self._waker.close()
-            elif (
-                len(self._out) <= MAX_LINE_BYTES
-            ):  # more is dropped, because a longer line fails the cell
-                if not self._out:
-                    self._waker.send(b".")
-                self._out += data
-
-    def end(self) -> None:
-        """Note that the child has ended, or the connection to its host has."""
-        self._take_output(b"")
-        self.has_answered.set()
-        self._has_ended.set()
-
-
 class HostConnection(Place):
     """A connected host, on which child processes run and functions of gilscope can be called.
 
@@ -174,28 +63,20 @@ class HostConnection(Place):
     """
 
     def __init__(self, host: Host, sandbox: Sandbox) -> None:
-        """Connect to the agent on *host*. Raises HostLost with the reason."""
+        """Connect to the agent on *host*. Raises ChildFailed with the reason."""
         self.host, self.name = host, host.name
         self.lost: Message = NOTHING
         self._numbers = count(1)
         self._children: dict[int, RemoteProcess] = {}
         self._times: SimpleQueue[tuple[int, int, int]] = SimpleQueue()
-        self._sandbox, self._ending = sandbox, ExitStack()
-        self._worker: tuple[Children, Child] | None = None
+        self._sandbox = sandbox
+        self._worker: Children | None = None
         self._writing, self._losing = threading.Lock(), threading.Lock()
         try:
             self._carrier = Carrier(host, sandbox.process_group)
-            hanging = threading.Timer(BOOT_S, self._carrier.kill)
-            hanging.start()
-            try:
-                self._boot()
-            except BaseException:
-                self._carrier.close()
-                raise
-            finally:
-                hanging.cancel()
-        except HostLost as error:
-            raise HostLost(
+            self._boot()
+        except ChildFailed as error:
+            raise ChildFailed(
                 "Host {host} cannot be used: {reason}.", host=host.name, reason=error.message
             ) from None
         self._listener = threading.Thread(
@@ -208,42 +89,30 @@ class HostConnection(Place):
         self._lose(message("The connection to host {host} was closed.", host=self.name))
         self._end_worker()
 
+    def naming(self, reason: Arg) -> Message:
+        """Return the reason why something failed on the host, with the host's name; NOTHING without
+        a reason.
+        """
+        return (
+            message("Host {host}: {reason}", host=self.name, reason=reason) if reason else NOTHING
+        )
+
     # ---- children --------------------------------------------------------------------------------
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
         """Start a child process on the host, and return the child. Raises ChildFailed if it cannot
         be started.
         """
-        child = RemoteProcess(self, next(self._numbers))
-        self._children[child.number] = child
-        self.tell("start", child=child.number, command=[*command], variables={**variables})
+        number = next(self._numbers)
+        child = self._children[number] = RemoteProcess(partial(self.tell, child=number))
+        self.tell("start", child=number, command=[*command], variables={**variables})
         if not self.lost:
             child.has_answered.wait(CALL_S)
         if not child.pid:
             child.end()
             child.close()
-            failed = (
-                message("Host {host}: {reason}", host=self.name, reason=child.error)
-                if child.error
-                else NOTHING
-            )
-            raise ChildFailed(self.lost or failed or self._silent(CALL_S))
+            raise ChildFailed(self.lost or self.naming(child.error) or self._silent(CALL_S))
         return child
-
-    def forget(self, number: int) -> None:
-        """Forget a child process that has ended, and ignore later messages about it."""
-        self._children.pop(number, None)
-
-    def release(self, children: Sequence[RemoteProcess], word: str, until_ns: int) -> None:
-        """Tell *children* to begin with *word*. The agent reports nothing about them until
-        *until_ns* of its clock.
-        """
-        self.tell(
-            "release",
-            children=[child.number for child in children],
-            text=word + "\n",
-            until_ns=until_ns,
-        )
 
     # ---- functions -------------------------------------------------------------------------------
 
@@ -255,13 +124,14 @@ class HostConnection(Place):
 
         deadline_s: after this time, the process that runs the function is killed
         """
-        return self._ask(kind, {"call": _name(function), "with": arguments}, deadline_s)
+        name = f"{function.__module__}:{function.__qualname__}"
+        return self._ask(kind, {"call": name, "with": arguments}, deadline_s)
 
     def begin(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run a generator function on the host up to its `yield`. Return what finish() needs.
         Raises ChildFailed.
         """
-        return self._ask(int, {"begin": _name(function), "with": arguments}, CALL_S)
+        return self.call(int, function, *arguments)
 
     def finish(self, kind: Any, begun: Any, deadline_s: float = CALL_S) -> Any:
         """Run a generator function on the host to its end, and return its result, of the type
@@ -274,18 +144,17 @@ class HostConnection(Place):
     def _ask(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
         """Let the worker answer (lab/hosts/worker.py)."""
         try:
-            children, worker = self._worker or self._start_worker()
+            children = self._worker or self._start_worker()
+            (worker,) = children.started
             worker.tell(asked)
-            (line,) = children.await_lines([worker], "answer", CALLED, deadline_s).values()
+            line = children.await_lines([worker], "answer", CALLED, deadline_s)[worker]
         except ChildFailed:
             self._end_worker()
             raise
         try:
             if "error" in line:
-                raise ChildFailed(
-                    "Host {host}: {reason}", host=self.name, reason=decoded(line["error"], Message)
-                )
-            answer = decoded(line.get("answer"), kind)
+                raise ChildFailed(self.naming(decoded(line["error"], Message)))
+            answer = decoded(line["answer"], kind)
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered the call {what} with the value {value} for {key}, but the "
@@ -298,15 +167,16 @@ class HostConnection(Place):
             ) from None
         return decompressed(answer) if isinstance(answer, bytes) else answer
 
-    def _start_worker(self) -> tuple[Children, Child]:
+    def _start_worker(self) -> Children:
         python, name = self.booted["python"], message("The process for gilscope's functions")
+        self._worker = Children(self._sandbox)
         variables = {"TMPDIR": self.booted["folder"]}
-        children = self._ending.enter_context(Children(self._sandbox))
-        self._worker = children, children.start(name, python, [python, *WORKER], variables, self)
+        self._worker.start(name, python, [python, *WORKER], variables, self)
         return self._worker
 
     def _end_worker(self) -> None:
-        self._ending.close()
+        if self._worker:
+            self._worker.close()
         self._worker = None
 
     # ---- the clock -------------------------------------------------------------------------------
@@ -344,28 +214,27 @@ class HostConnection(Place):
             self._carrier.write(encoded(do=do, **arguments))
 
     def _boot(self) -> None:
-        """Send gilscope's files, and read what the agent says about itself. Raises HostLost."""
-        self._carrier.write(start_script(self.host))
-        self.machine = str(self._hello(CONNECT_S).get("machine"))
-        files = archive.agent(native=self.machine == platform.machine())
-        self._carrier.write(b"%d\n" % len(files) + files)
-        said = self._hello(CALL_S)
-        if "error" in said:
-            raise HostLost(
-                "the files of gilscope's agent cannot be copied to the host: {error}",
-                error=str(said["error"])[:300],
-            )
+        """Send gilscope's files, and read what the agent says about itself. Raises ChildFailed."""
+        hanging = threading.Timer(BOOT_S, self._carrier.kill)
+        hanging.start()
         try:
-            self.booted: Booted = decoded(said, Booted)
-        except Misfit as misfit:
-            raise HostLost("the agent's first message is wrong: {error}", error=misfit) from None
+            self._carrier.write(start_script(self.host))
+            self.machine = self._hello(Found, CONNECT_S)["machine"]
+            files = archive.agent(native=self.machine == platform.machine())
+            self._carrier.write(b"%d\n" % len(files) + files)
+            self.booted = self._hello(Booted, CALL_S)
+        except BaseException:
+            self._carrier.close()
+            raise
+        finally:
+            hanging.cancel()
 
-    def _hello(self, wait_s: float) -> dict[str, Any]:
-        """Return the next message. Raises HostLost."""
-        said: list[dict[str, Any]] = []
+    def _hello(self, kind: type[Kind], wait_s: float) -> Kind:
+        """Return the next message, which is of the type *kind*. Raises ChildFailed."""
+        said: list[Kind] = []
         while not said:
-            if not self._carrier.receive(wait_s, said.append):
-                raise HostLost("the host sent nothing for {wait_s:.0f} s", wait_s=wait_s)
+            if not self._carrier.receive(wait_s, lambda told: said.append(decoded(told, kind))):
+                raise ChildFailed("the host sent nothing for {wait_s:.0f} s", wait_s=wait_s)
         return said[0]
 
     def _listen(self) -> None:
@@ -375,9 +244,8 @@ class HostConnection(Place):
         heard_s, beat_s = perf_counter(), 0.0
         try:
             while not self.lost:
-                if perf_counter() - beat_s >= BEAT_S and self._writing.acquire(
-                    blocking=False
-                ):  # else a thread writes
+                # if another thread has the lock, it writes just now
+                if perf_counter() - beat_s >= BEAT_S and self._writing.acquire(blocking=False):
                     beat_s = perf_counter()
                     if self._carrier.is_writable():
                         self._carrier.write(encoded(do="clock", number=0))
@@ -386,17 +254,24 @@ class HostConnection(Place):
                     heard_s = perf_counter()
                 elif perf_counter() - heard_s > LEASE_S:
                     self._lose(self._silent(LEASE_S))
-        except HostLost as error:
-            self._lose(self._gone(error.message))
+        except ChildFailed as error:
+            self._lose(
+                message(
+                    "The connection to host {host} was lost: {reason}.",
+                    host=self.name,
+                    reason=error.message,
+                )
+            )
 
-    def _take(self, told: Mapping[str, Any]) -> None:
+    def _take(self, line: Any) -> None:
         back_ns = perf_counter_ns()
+        told = decoded(line, Told)
         if "clock" in told:
-            time = decoded(told, AboutTime)
-            if time["clock"]:
-                self._times.put((time["clock"], time["at_ns"], back_ns))
-        elif child := self._children.get(decoded(told, AboutChild)["child"]):
+            self._times.put((told["clock"], told["at_ns"], back_ns))
+        elif child := self._children.get(told["child"]):
             child.take(told)
+            if "status" in told:
+                del self._children[told["child"]]
 
     def _lose(self, why: Message) -> None:
         with self._losing:
@@ -409,21 +284,12 @@ class HostConnection(Place):
         self._carrier.close()
         self._times.put((0, 0, 0))
         for child in [*self._children.values()]:
-            child.end()
-
-    def _gone(self, why: Message) -> Message:
-        return message(
-            "The connection to host {host} was lost: {reason}.", host=self.name, reason=why
-        )
+            child.end(why)
 
     def _silent(self, wait_s: float) -> Message:
         return message(
             "Host {host} has not answered for {wait_s:.0f} s.", host=self.name, wait_s=wait_s
         )
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return f"{function.__module__}:{function.__qualname__}"
 
 
 def decompressed(data: bytes) -> bytes:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from core.runtime import RuntimeFacts, RuntimeName
-from lab.environments.environment import installed_packages
+from lab.environments.environment import installed_packages, requirements_file
 from lab.hosts.boot import extract
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
-from lab.python import interpreters, uv
+from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 from lab.run.measured_runtimes import Runtime, present
+from lab.user_service.service_files import FILES
 
 QUIET_WINDOW_S = 0.3
 
@@ -22,17 +23,9 @@ QUIET_WINDOW_S = 0.3
 # ---- the machine ---------------------------------------------------------------------------------
 
 
-def facts(boot_id: str) -> dict[str, Any]:
-    """Return facts about this host for result.json (record.saved_plan.HostFacts).
-
-    boot_id: the boot ID of the runner's machine, or "" if it is unknown
-    """
-    return {
-        **host.facts(),
-        "quiet": quiet.facts(QUIET_WINDOW_S),
-        "uv": uv.find() is not None,
-        "with_runner": host.boot_id() == boot_id != "",
-    }
+def facts() -> dict[str, Any]:
+    """Return facts about this host for result.json (record.saved_plan.HostFacts)."""
+    return {**host.facts(), "quiet": quiet.facts(QUIET_WINDOW_S)}
 
 
 # ---- runtimes ------------------------------------------------------------------------------------
@@ -76,13 +69,15 @@ def packages(python: str) -> dict[str, str]:
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def unpack(name: str, archive: str) -> str:
-    """Unpack a user's files, and return their folder. It is removed with gilscope's files. Raises
-    OSError.
+def unpack(name: str, archive: str, requirements: Sequence[str]) -> tuple[str, str]:
+    """Unpack a user's files. Return their folder, and a file of their requirements; "" if there are
+    none. The folder is removed with gilscope's files. Raises OSError.
 
     archive: in base64
+    requirements: lines in which FILES stands for the folder
     """
     folder = REPOSITORY / "files" / name
     folder.mkdir(parents=True)
     extract(b64decode(archive), str(folder))
-    return str(folder)
+    lines = [line.replace(FILES, str(folder)) for line in requirements]
+    return str(folder), requirements_file("", lines)

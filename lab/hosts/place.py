@@ -1,24 +1,29 @@
 """What runs on a connected host: services and clients, and their runtimes."""
 
+import platform
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from core.errors import BadInput, ChildFailed
 from core.layout import Host
+from core.messages import Message, message
 from core.processtree import threads_ran_ns
+from core.runtime import NATIVE, RuntimeFacts
 from core.system import SERVICE, System
 from core.system_file import PATH_KEY, file_of
 from lab.digests import short_digest
-from lab.environments.environment import EnvironmentFailed, requirements_file
+from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import HostConnection
 from lab.machine.link import own_address
+from lab.python import interpreters
 from lab.run.measured_runtimes import (
     USER_SERVICE_CHILD,
     AnyRuntime,
@@ -27,7 +32,7 @@ from lab.run.measured_runtimes import (
     UserServiceRuntime,
     child_words,
 )
-from lab.user_service.service_files import FILES, OWN, user_files, with_bodies
+from lab.user_service.service_files import OWN, user_files, with_bodies
 from record import child_lines as record
 
 COMMAND_S = 900.0  # long enough to make an environment
@@ -39,24 +44,47 @@ class HostPlace(HostConnection):
 
     runtimes: the facts of the runtimes that were found on the host
         (record.cell_parts.RuntimeFacts), by name
-    pythons: the interpreters of environments on the host, by runtime and file of requirements
     """
 
     process_group = None
 
     def __init__(self, host: Host, sandbox: Sandbox) -> None:
-        """Connect to the agent on *host*. Raises HostLost, or ChildFailed, with the reason."""
+        """Connect to the agent on *host*. Raises ChildFailed with the reason."""
         super().__init__(host, sandbox)
         self.folder, self.pids = self.booted["folder"], [self.booted["pid"]]
         try:
             self.before = self.clock = self.offset()
-            self.host = replace(host, address=host.address or self.call(str, own_address))
+            address = host.address or self.call(str, own_address)
+            if not address:
+                raise ChildFailed(
+                    "Host {host} has no default route, so its address is unknown. Add the key "
+                    "address.",
+                    host=self.name,
+                )
         except ChildFailed:
             self.close()
             raise
+        self.host = replace(host, address=address)
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
-        self.pythons: dict[str, dict[str, str]] = {}
+        self._pythons: dict[tuple[str, str], str] = {}
         self._files: dict[str, tuple[str, str]] = {}
+
+    def find(self, names: Sequence[str]) -> None:
+        """Look for the runtimes *names* on the host. Raises ChildFailed."""
+        found = self.call(dict[str, RuntimeFacts], tasks.find_runtimes, names, self.host.python)
+        self.runtimes = msgspec.to_builtins(found)
+
+    def has(self, name: str) -> bool:
+        """Return whether the host has a runtime: an interpreter, or native programs of this
+        machine's kind.
+        """
+        return self.machine == platform.machine() if name == NATIVE else name in self.runtimes
+
+    def install(self, names: Sequence[str]) -> list[Message]:
+        """Install the runtimes of *names* that are missing with uv. Return why, if it fails."""
+        missing = [name for name in names if not self.has(name)]
+        failures = self.call(list[Message], interpreters.install, missing, deadline_s=COMMAND_S)
+        return [self.naming(failure) for failure in failures]
 
     @property
     def cpus_for_children(self) -> Sequence[int]:
@@ -91,41 +119,28 @@ class HostPlace(HostConnection):
             return [f"native/bin/{Path(program).name}", *arguments]
         requirements = system.requirements
         if file_of(system):
-            requirements = self._copied(_files_of(system))[1] or requirements
-        return child_words(self._python(str(runtime.name), requirements), role)
+            requirements = self.copied(_files_of(system))[1] or requirements
+        return child_words(self.python(str(runtime.name), requirements), role)
 
-    def _python(self, runtime: str, requirements: str) -> str:
+    def python(self, runtime: str, requirements: str) -> str:
         """Return the interpreter of an environment on the host, which is made if needed. Raises
         ChildFailed.
 
         requirements: a file of the repository, a file on the host by its absolute path, or ""
         """
-        found, made = self.runtimes[runtime], self.pythons.setdefault(runtime, {})
-        if requirements not in made:
-            python = self.call(
-                str, tasks.environment_python, runtime, found, requirements, deadline_s=COMMAND_S
+        recipe = runtime, requirements
+        if recipe not in self._pythons:
+            self._pythons[recipe] = self.call(
+                str,
+                tasks.environment_python,
+                runtime,
+                self.runtimes[runtime],
+                requirements,
+                deadline_s=COMMAND_S,
             )
-            made[requirements] = python
-        return made[requirements]
+        return self._pythons[recipe]
 
-    def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
-        """Copy a user's service to the host, and return its folder and interpreter on the host.
-        Raises ChildFailed.
-        """
-        try:
-            folder, requirements = self._copied(own)
-            python = self._python(runtime, requirements)
-        except ChildFailed as failed:
-            if self.lost:
-                raise
-            raise ChildFailed(
-                "{reason} If the host cannot reach a package index, put wheels into the service's "
-                "folder (see docs/hosts.md).",
-                reason=failed.message,
-            ) from None
-        return {"directory": f"{folder}/{OWN}", "python": python}
-
-    def _copied(self, own: Mapping[str, Any]) -> tuple[str, str]:
+    def copied(self, own: Mapping[str, Any]) -> tuple[str, str]:
         """Copy a user's files to the host. Return their folder, and the path of a file of their
         requirements, there.
 
@@ -133,44 +148,23 @@ class HostPlace(HostConnection):
         """
         name = _copy_name(own)
         if name not in self._files:
-            content, requirements = user_files(own)
-            folder = self.call(
-                str, tasks.unpack, name, b64encode(content).decode(), deadline_s=COMMAND_S
+            content, lines = user_files(own)
+            files = b64encode(content).decode()
+            self._files[name] = self.call(
+                tuple[str, str], tasks.unpack, name, files, lines, deadline_s=COMMAND_S
             )
-            lines = [line.replace(FILES, folder) for line in requirements]
-            self._files[name] = folder, self.call(str, requirements_file, "", lines)
         return self._files[name]
 
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children of *runtime* must report; "" if any version is
         accepted.
         """
-        there = self.runtimes.get(runtime.name, {}) if runtime.version else {}
-        return str(there.get("version", ""))
+        return str(self.runtimes[runtime.name]["version"]) if runtime.version else ""
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
         """Return {thread id: CPU time in ns} of a child and its descendants. Raises ChildFailed."""
-        return {
-            int(thread): ran_ns for thread, ran_ns in self.call(RanNs, threads_ran_ns, pid).items()
-        }
-
-    def packages(self, python: str) -> dict[str, str]:
-        """Return the packages in the environment of an interpreter of the host. Raises
-        ChildFailed.
-        """
-        installed: dict[str, str] = self.call(dict[str, str], tasks.packages, python)
-        return installed
-
-    def builds(self) -> dict[str, Any]:
-        """Return the facts of each runtime, with the packages in its environments of our own.
-        Raises ChildFailed.
-        """
-        builds = {}
-        for name, found in self.runtimes.items():
-            made = self.pythons.get(name, {})
-            ours = [key for key in made if key and not Path(key).is_absolute()]
-            builds[name] = {**found, "packages": {key: self.packages(made[key]) for key in ours}}
-        return builds
+        ran_ns = self.call(RanNs, threads_ran_ns, pid)
+        return {int(thread): thread_ran_ns for thread, thread_ran_ns in ran_ns.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,13 +195,27 @@ class HostRuntime(Runtime):
 
         This copies the service's files to that host. The error names the host.
         """
+        (place,) = self.places_of(SERVICE)
         try:
-            there = self.places_of(SERVICE)[0].service_config(str(self.name), own)
+            folder, requirements = place.copied(own)
+            python = place.python(str(self.name), requirements)
         except ChildFailed as failed:
-            raise EnvironmentFailed(failed.message) from None
-        if own["requirements"] or own["packages"]:
-            self.pythons[" ".join((own["requirements"], *own["packages"]))] = Path(there["python"])
-        return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
+            raise EnvironmentFailed(
+                place.lost
+                or message(
+                    "{reason} If the host cannot reach a package index, put wheels into the "
+                    "service's folder (see docs/hosts.md).",
+                    reason=failed.message,
+                )
+            ) from None
+        if requirements:
+            self.pythons[" ".join((own["requirements"], *own["packages"]))] = Path(python)
+        return {
+            "expected_python": self.interpreter.label,
+            "directory": f"{folder}/{OWN}",
+            "python": python,
+            **with_bodies(own),
+        }
 
     def child_config(self, system: System) -> dict[str, Any]:
         """Return the settings of *system* that a child gets when it starts, with the contents of
@@ -227,7 +235,9 @@ class HostRuntime(Runtime):
 
     def installed(self, python: Path) -> dict[str, str]:
         """Return the packages in an environment on the services' host. Raises ChildFailed."""
-        return self.places_of(SERVICE)[0].packages(str(python))
+        (place,) = self.places_of(SERVICE)
+        packages: dict[str, str] = place.call(dict[str, str], tasks.packages, str(python))
+        return packages
 
 
 def _files_of(system: System) -> dict[str, Any]:

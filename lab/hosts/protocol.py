@@ -35,30 +35,19 @@ class MessageReader:
         self._unread = bytearray()
         self.noise = HeadTailBuffer()
 
-    def feed(self, data: bytes) -> list[dict[str, Any]]:
+    def feed(self, data: bytes) -> list[Any]:
         """Add received bytes, and return the messages that are now complete. Raises ValueError for
-        a bad message.
+        bad JSON, and RecursionError for deep nesting.
         """
         messages = []
         self._unread += data
         *lines, self._unread = self._unread.split(b"\n")
         for line in lines:
             if line.startswith(MARK):
-                messages.append(_decoded(line.removeprefix(MARK)))
+                messages.append(json.loads(line.removeprefix(MARK)))
                 self.noise = HeadTailBuffer()
             else:
                 self.noise.add(bytes(line) + b"\n")
         if len(self._unread) > MOST_BYTES:
             raise ValueError(repr(bytes(self._unread[:60])))
         return messages
-
-
-def _decoded(line: bytes | bytearray) -> dict[str, Any]:
-    """Decode a message. Raises ValueError, also for deep nesting."""
-    try:
-        decoded = json.loads(line)
-    except RecursionError:
-        raise ValueError("it is nested too deep") from None
-    if not isinstance(decoded, dict):
-        raise ValueError(repr(line[:60]))
-    return decoded

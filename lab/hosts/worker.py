@@ -1,9 +1,9 @@
 """The worker: a child process on a host that calls functions of gilscope for the runner.
 
 It follows the child contract. A line on stdin is a call, {"call": "lab.machine.host:facts", "with":
-[]}, and a line on stdout is its answer: {"answer": ...} or {"answer": null, "error": ...}.
-{"begin": ..., "with": []} runs a generator function up to its `yield`, and answers with a number.
-{"finish": NUMBER} runs it to its end, which returns the answer.
+[]}, and a line on stdout is its answer: {"answer": ...} or {"answer": null, "error": ...}. A
+generator function runs up to its `yield`, and the answer is a number. {"finish": NUMBER} runs it to
+its end, which returns the answer.
 """
 
 import json
@@ -23,7 +23,7 @@ def main() -> None:
     begun: list[Generator[Any, None, Any]] = []
     for line in sys.stdin:
         try:
-            answer = _answered(json.loads(line), begun)
+            answer = {"answer": _answer(json.loads(line), begun)}
         except GilscopeError as error:
             answer = {"answer": None, "error": error.message}
         except Exception as error:
@@ -31,18 +31,18 @@ def main() -> None:
         print(json.dumps(answer, default=_plain), flush=True)
 
 
-def _answered(asked: Mapping[str, Any], begun: list[Generator[Any, None, Any]]) -> dict[str, Any]:
-    if "call" in asked:
-        return {"answer": resolve_name(asked["call"])(*asked["with"])}
-    if "begin" in asked:
-        begun.append(resolve_name(asked["begin"])(*asked["with"]))
-        next(begun[-1])
-        return {"answer": len(begun) - 1}
-    try:
-        next(begun[asked["finish"]])
-    except StopIteration as end:
-        return {"answer": end.value}
-    raise RuntimeError("the generator function has two yields")
+def _answer(asked: Mapping[str, Any], begun: list[Generator[Any, None, Any]]) -> Any:
+    if "finish" in asked:
+        try:
+            return next(begun[asked["finish"]])
+        except StopIteration as end:
+            return end.value
+    answer = resolve_name(asked["call"])(*asked["with"])
+    if not isinstance(answer, Generator):
+        return answer
+    begun.append(answer)
+    next(answer)
+    return len(begun) - 1
 
 
 def _plain(value: Any) -> Any:

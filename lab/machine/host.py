@@ -94,11 +94,6 @@ def governors(reader: Reader) -> list[str]:
     return sorted(set(reader.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")))
 
 
-def boot_id() -> str:
-    """Return the kernel's ID of the machine's current boot; "" if it is unknown."""
-    return HERE.text("proc/sys/kernel/random/boot_id") or ""
-
-
 def raise_open_files(needed: int) -> None:
     """Raise the limit on open files to *needed*, for this process and its child processes.
 

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import ascii_lowercase
 
 from core.layout import Host
+from tests.lab.python.fake_pythons import script
 
 DEADLINE_S = 30.0
 CLOCKS_S = {"a": 0, "b": 3600, "c": -int(min(1800, time.monotonic() / 2))}  # no clock may be before its start
@@ -49,14 +50,9 @@ def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLIN
         signal.sigtimedwait([], 0.02)
 
 
-def python_path(executables: Sequence[Path]) -> str:
-    """A PATH that has these interpreters."""
-    folders = [
-        *(str(path.parent) for path in executables),
-        *os.defpath.split(os.pathsep),
-        str(Path(sys.executable).parent),
-    ]
-    return os.pathsep.join(dict.fromkeys(folders))
+def python_path(executable: Path) -> str:
+    """A PATH that has this interpreter."""
+    return os.pathsep.join((str(executable.parent), os.defpath, str(Path(sys.executable).parent)))
 
 
 @dataclass(kw_only=True)
@@ -67,10 +63,6 @@ class Machine:
     address: str
     folder: Path
     process: "subprocess.Popen[bytes]"
-
-    def mount(self, what: str) -> None:
-        """Mount something where only this host sees it."""
-        sh(f"nsenter -t {self.process.pid} -m mount {what}")
 
     def processes(self) -> list[tuple[int, str]]:
         """The processes of ours on that host, with their command lines."""
@@ -91,10 +83,6 @@ class Machine:
         ports = [int(words[1].partition(":")[2], 16) for words in fields if words[3] == "0A"]
         return [port for port in ports if port != 22]
 
-    def agent(self) -> int:
-        """The process of its agent, here."""
-        return next(pid for pid, line in self.processes() if "runpy" in line)
-
     def end(self) -> None:
         """It is gone, with all that runs on it."""
         self.process.kill()
@@ -114,6 +102,11 @@ class Lab:
     def subnet(self) -> str:
         return f"10.213.{os.getpid() % 250}"
 
+    @property
+    def programs(self) -> Path:
+        """A folder for PATH, with an ssh that knows keys and hosts as if ~/.ssh/config had them."""
+        return self.folder / "bin"
+
     def __enter__(self) -> "Lab":
         try:
             self._make()
@@ -129,15 +122,10 @@ class Lab:
             self.switch.kill()
             self.switch.wait()
 
-    def host(self, name: str, **changes: object) -> Host:
+    def host(self, name: str) -> Host:
         """As a plan describes it."""
-        fields: dict[str, object] = {
-            "address": self.machines[name].address,
-            "ssh": f"root@{self.machines[name].address}:22",
-            "identity_file": str(self.folder / "key"),
-            "known_hosts": str(self.folder / "known_hosts"),
-        }
-        return Host(name=name, **{**fields, **changes})  # type: ignore[arg-type]
+        address = self.machines[name].address
+        return Host(name=name, address=address, ssh=f"root@{address}:22")
 
     def start(self, name: str, path: str = "") -> None:
         """Start a host, or start it again after it was ended. path: its PATH"""
@@ -182,6 +170,8 @@ END
 
     def _make(self) -> None:
         sh(f"mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f {self.folder}/key")
+        known_hosts = f"UserKnownHostsFile=${{KNOWN_HOSTS:-{self.folder}/known_hosts}}"
+        script(self.programs / "ssh", f'exec {shutil.which("ssh")} -i {self.folder}/key -o {known_hosts} "$@"')
         self.switch = self._hold("-n sleep infinity", self.folder / "switch.log")
         ours = f"gs{os.getpid()}"
         self._in_switch(f"""

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from shutil import copy
@@ -14,18 +14,17 @@ from shutil import copy
 import pytest
 
 from commands import hosts, run
-from core.child import Slice
+from core.errors import ChildFailed
 from core.layout import Host
 from lab.folders import Sandbox
-from lab.hosts.carrier import HostLost
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import HostConnection
 from lab.places import REPOSITORY
-from lab.run.children import Child
 from lab.run.measured_runtimes import Runtime
 from record.run_file import load
-from tests.lab.hosts.conftest import SECONDS, Measured
-from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
+from tests.lab.hosts.conftest import SECONDS, Measured, at_release
+from tests.lab.hosts.namespaces import CLOCKS_S, Lab, sh, wait_until
+from tests.lab.python.fake_pythons import script
 
 MINUTE_NS = 60 * 10**9
 LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
@@ -76,22 +75,18 @@ def test_a_stranger_is_closed_and_counted(
     lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This machine is no client of the cell."""
-    release, service = spread.release, lab.machines["a"]
-    knocked = 0
+    service, knocked = lab.machines["a"], []
 
-    def knock_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
-        nonlocal knocked
+    def knock() -> None:
         for port in service.ports():
             with closing(socket.create_connection((service.address, port), 10)) as stranger:
-                assert stranger.recv(1) == b""
-                knocked += 1
-        return release(clients, part)
+                knocked.append(stranger.recv(1))
 
-    monkeypatch.setattr(spread, "release", knock_then_release)
+    at_release(monkeypatch, spread, before=knock)
     cell = measured(NUM_MULTI_SOCKET=2)
     assert cell.answered == cell.requests > 0, str(cell.reason)
-    assert [service.strangers for service in cell.services] == [knocked]
-    assert knocked >= 1
+    assert [service.strangers for service in cell.services] == [len(knocked)]
+    assert {*knocked} == {b""}
 
 
 # ---- faults --------------------------------------------------------------------------------------------------------
@@ -99,33 +94,28 @@ def test_a_stranger_is_closed_and_counted(
 
 def expect_nothing_left(lab: Lab, *names: str, before: Collection[tuple[int, str]] = ()) -> None:
     """But for the processes of *before*, which are of another run's agents."""
-    for name in names:
-        machine = lab.machines[name]
-        wait_until(
-            lambda machine=machine: {*machine.processes()} <= {*before},  # type: ignore[misc]
-            f"nothing of ours runs on {name}",
-            LEFT_NOTHING_S,
-        )
+    wait_until(lambda: processes(lab, *names) <= {*before}, "nothing of ours runs there", LEFT_NOTHING_S)
+
+
+def processes(lab: Lab, *names: str) -> set[tuple[int, str]]:
+    return {process for name in names for process in lab.machines[name].processes()}
 
 
 def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_nothing_and_fail_cells_until_it_is_back(
     lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent of c cannot know of the cut but by its kernel; that of b does nothing more by itself."""
-    release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"]
-    release_there = cut.release
+    cut, stopped = spread.connected["c"], spread.connected["b"]
 
-    def release_then_cut(clients: Sequence[Child], part: Slice | None = None) -> int:
-        monkeypatch.setattr(cut, "release", lambda own, word, until_ns: release_there(own, word, until_ns + MINUTE_NS))
-        released_ns = release(clients, part)
+    def cut_and_stop(released_ns: int) -> None:
+        cut.tell("hold", until_ns=cut.before.to_host_clock(released_ns + MINUTE_NS))
         lab.link("c", "down")
-        os.kill(lab.machines["b"].agent(), signal.SIGSTOP)
-        return released_ns
+        (agent,) = (pid for pid, line in lab.machines["b"].processes() if "runpy" in line)
+        os.kill(agent, signal.SIGSTOP)
 
-    monkeypatch.setattr(spread, "release", release_then_cut)
+    at_release(monkeypatch, spread, after=cut_and_stop)
     assert measured().status == "failed"
-    for lost in (cut, stopped):
-        wait_until(lambda lost=lost: bool(lost.lost), f"{lost} is lost")  # type: ignore[misc]
+    wait_until(lambda: bool(cut.lost and stopped.lost), "both hosts are lost")
     assert "ost c" in str(cut.lost)
     expect_nothing_left(lab, "b", "c")
     monkeypatch.undo()
@@ -134,30 +124,30 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     assert "host c" in str(failed.reason).lower()
     lab.link("c", "up")
     assert measured().answered > 0
-
-
-def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster) -> None:
     spread.close()
-    expect_nothing_left(lab, "a", "b", "c")
+    expect_nothing_left(lab, *lab.machines)
 
 
 def refusal(sandbox: Sandbox, host: Host) -> str:
-    with pytest.raises(HostLost) as error:
+    with pytest.raises(ChildFailed) as error:
         HostConnection(host, sandbox)
     return str(error.value)
 
 
-def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_changed_host_key_is_refused(
+    lab: Lab, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = (lab.folder / "host_b.pub").read_text().split()[:2]
     known = tmp_path / "known_hosts"
     known.write_text(f"{lab.machines['a'].address} {' '.join(other)}\n")
-    assert "host key" in refusal(sandbox, lab.host("a", known_hosts=str(known))).lower()
+    monkeypatch.setenv("KNOWN_HOSTS", str(known))
+    assert "host key" in refusal(sandbox, lab.host("a")).lower()
 
 
 def test_a_full_disk_is_named(lab: Lab, sandbox: Sandbox) -> None:
     place = lab.machines["c"].folder / "cache"
     place.mkdir(exist_ok=True)
-    lab.machines["c"].mount(f"-t tmpfs -o size=64k none {place}")
+    sh(f"nsenter -t {lab.machines['c'].process.pid} -m mount -t tmpfs -o size=64k none {place}")
     try:
         assert "No space left on device" in refusal(sandbox, lab.host("c"))
     finally:
@@ -176,19 +166,15 @@ def bare(lab: Lab, tmp_path: Path) -> Iterator[Path]:
     lab.start("c")
 
 
-def test_a_host_without_a_python_of_ours_is_told_what_to_install(lab: Lab, sandbox: Sandbox, bare: Path) -> None:
-    assert "no Python 3.11 or newer" in refusal(sandbox, lab.host("c"))
-
-
-def test_a_missing_runtime_is_named_and_installed_there_by_uv(
-    lab: Lab, bare: Path, any_runtime: Runtime, capsys: pytest.CaptureFixture[str]
+def test_a_missing_python_is_named_and_a_missing_runtime_is_installed_there_by_uv(
+    lab: Lab, sandbox: Sandbox, bare: Path, any_runtime: Runtime, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    executable, name = any_runtime.interpreter.executable, str(any_runtime.name)
+    assert "no Python 3.11 or newer" in refusal(sandbox, lab.host("c"))
+    executable, name = any_runtime.interpreter.executable, any_runtime.name
     other = "python3.12" if any_runtime.name.minor != 12 else "python3.13"  # it runs the agent, and is not looked for
     (bare / other).symlink_to(executable)
     install = f"[ $2 = install ] && exec /bin/ln -s {executable} {bare}/python{name}"
-    (bare / "uv").write_text(f"#!/bin/sh\necho $* >> {bare}/log\n{install}\n")
-    (bare / "uv").chmod(0o755)
+    script(bare / "uv", f"echo $* >> {bare}/log\n{install}")
     flags = ["--hosts", str(hosts_file(lab, bare, "c")), "--runtime", name]
     assert hosts.main(flags) == 1
     assert f"missing   runtimes {name}. Install these runtimes with --install." in capsys.readouterr().out
@@ -199,8 +185,7 @@ def test_a_missing_runtime_is_named_and_installed_there_by_uv(
 
 def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:
     file = folder / "hosts.yaml"
-    keys = ("ssh", "address", "identity_file", "known_hosts")
-    described = {name: {key: getattr(lab.host(name), key) for key in keys} for name in names}
+    described = {name: {"ssh": lab.host(name).ssh, "address": lab.host(name).address} for name in names}
     file.write_text(json.dumps(described))
     return file
 
@@ -213,13 +198,13 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
         f"--hosts {hosts_file(lab, tmp_path, *'abc')} --services-on a --clients-on b,c --system 4 --blocks 2 --runtime "
         f"{any_runtime.name} --num-api-services 1 --num-clients 2 --duration {SECONDS} --out {tmp_path / 'run'}"
     ).split()
-    before = [process for machine in lab.machines.values() for process in machine.processes()]
+    before = processes(lab, *lab.machines)
     with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
         try:
             wait_until(lambda: result.exists() and len(load(result).cells) >= 1, "a cell is saved", 180)
         finally:
             runner.kill()
-    expect_nothing_left(lab, "a", "b", "c", before=before)
+    expect_nothing_left(lab, *lab.machines, before=before)
     run.main(["--resume", str(result.parent)])
     finished = load(result)
     assert [(one.block, one.services[0].host) for one in finished.cells] == [(1, "a"), (2, "a")]

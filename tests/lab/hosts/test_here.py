@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from core.errors import BadInput
 from core.layout import Host, Layout
 from core.method import Method
 from core.processtree import tree
-from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import obstacle_to
@@ -25,29 +23,12 @@ from lab.run.profiling import CellProfiler
 from lab.run.slow import DEFAULT
 from systems import find
 from tests.contract.serving import small_cell
-
-METHOD = Method(duration_s=0.4, pin_services=(0,))
-
-
-def cluster(clients: str) -> HostCluster:
-    """Services on host a, and clients on each of these hosts."""
-    hosts = {name: Host(name=name, address="127.0.0.1", via="here") for name in f"a{clients}"}
-    return HostCluster(Layout(hosts=hosts, services_on="a", clients_on=tuple(clients)), METHOD)
-
-
-def bench_of(spread: HostCluster, sandbox: Sandbox, runtime: Runtime) -> Bench:
-    return Bench(sandbox=sandbox, runtimes=spread.runtimes([str(runtime.name)]), method=METHOD, places=spread)
+from tests.lab.hosts.conftest import SECONDS, bench_across
 
 
 @pytest.fixture(scope="module")
-def spread() -> Iterator[HostCluster]:
-    with cluster("b") as spread:
-        yield spread
-
-
-@pytest.fixture(scope="module")
-def bench(spread: HostCluster, sandbox: Sandbox, any_runtime: Runtime) -> Bench:
-    return bench_of(spread, sandbox, any_runtime)
+def bench(near: HostCluster, sandbox: Sandbox, any_runtime: Runtime) -> Bench:
+    return replace(bench_across(near, sandbox, any_runtime.name, pin_services=(0,)), inside=DEFAULT)
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +53,8 @@ def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requ
     assert {*result.hosts} == {"a", "b"}
 
 
-def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster) -> None:
-    inside = spread.inside(DEFAULT)
+def test_what_a_service_wrote_comes_whole_however_long_it_is(near: HostCluster) -> None:
+    inside = near.inside(DEFAULT)
     folder, content = Path(inside.variables["GILSCOPE_INSIDE"]), os.urandom(3 << 20)
     (folder / "stacks-7").write_bytes(content)
     assert inside.files("stacks", 1 << 24) == {"stacks-7": content}
@@ -86,22 +67,19 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster
 def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
     if obstacle := obstacle_to(kind):
         pytest.skip(str(obstacle))
-    method = replace(METHOD, duration_s=1.0) if kind == "python" else METHOD  # its sampler may have no core for 0.3 s
+    method = replace(bench.method, duration_s=1.0)  # a sampler may have no core for 0.3 s
     profiler = CellProfiler(cell, find("4"), replace(bench, inside={}, method=method), tmp_path)
-    profile = getattr(profiler, kind)()
-    assert profile[key]
+    assert getattr(profiler, kind)()[key]
 
 
-def test_pins_are_counted_among_the_cpus_of_the_host(spread: HostCluster) -> None:
+def test_pins_are_counted_among_the_cpus_of_the_host(near: HostCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     usable = sorted(os.sched_getaffinity(0))
-    (services,) = spread.places_of(SERVICE)
-    assert services.cpus((0,)) == usable[:1]
-    (place,) = spread.places_of(CLIENT)
+    assert near.of_services.cpus((0,)) == usable[:1]
+    place = near.connected["b"]
     with pytest.raises(BadInput, match=f"pin names CPU {len(usable)}, but host b has only {len(usable)}"):
         place.cpus((len(usable),))
-    place.host = replace(place.host, cpus=(7, 5))
+    monkeypatch.setattr(place, "host", replace(place.host, cpus=(7, 5)))
     assert (place.cpus((1,)), place.cpus(())) == ([5], [7, 5])
-    place.host = replace(place.host, cpus=())
 
 
 def test_a_topology_fits_the_services_host_and_what_runs_on_this_machine_alone_refuses_such_a_plan(
@@ -123,16 +101,18 @@ def test_a_topology_fits_the_services_host_and_what_runs_on_this_machine_alone_r
 
 def test_clients_are_on_sixteen_hosts_at_once(sandbox: Sandbox, any_runtime: Runtime) -> None:
     names = "bcdefghijklmnopq"
-    with cluster(names) as spread:
-        cell = small_cell(find("4"), any_runtime, TRANSPORT="tcp", NUM_CLIENTS=len(names))
-        result = measure(cell, find("4"), 1, bench_of(spread, sandbox, any_runtime))
+    hosts = {name: Host(name=name, address="127.0.0.1", via="here") for name in f"a{names}"}
+    cell = small_cell(find("4"), any_runtime, TRANSPORT="tcp", NUM_CLIENTS=len(names))
+    layout = Layout(hosts=hosts, services_on="a", clients_on=tuple(names))
+    with HostCluster(layout, Method(duration_s=SECONDS)) as many:
+        result = measure(cell, find("4"), 1, bench_across(many, sandbox, any_runtime.name))
     assert [client.host for client in result.clients] == [*names], str(result.reason)
     assert all(client.answered > 0 for client in result.clients)
 
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
-def test_the_cores_of_each_host_are_held_awake(spread: HostCluster) -> None:
-    with spread.kept_awake():
+def test_the_cores_of_each_host_are_held_awake(near: HostCluster) -> None:
+    with near.kept_awake():
         assert len(keepers()) == 2 * (1 + len(os.sched_getaffinity(0)))
     assert keepers() == []
 

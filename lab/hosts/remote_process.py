@@ -1,0 +1,126 @@
+"""A child process on another host, of which the agent there sends messages."""
+
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypedDict
+
+from core.limits import MAX_LINE_BYTES
+from core.messages import NOTHING, Message
+from lab.hosts.protocol import BYTES, LEASE_S, PIECE_BYTES
+from lab.process_output import HeadTailBuffer
+from lab.run.children import Process
+from record import child_lines as record
+
+
+class Told(TypedDict, total=False):
+    """A message of the agent: the time on its clock when it read the question *clock*, or about a
+    child its pid or why it was not started, a part of its output, or its exit status.
+    """
+
+    clock: int
+    at_ns: record.Time
+    child: int
+    pid: record.Count
+    error: str
+    out: str
+    err: str
+    status: int
+
+
+class RemoteProcess(Process):
+    """A child process on another host.
+
+    has_answered: set when the agent has started the child, has said why it cannot, or is lost
+    error: why the child was not started
+    lost: why the connection to its host was lost before the child ended; NOTHING if it was not
+    """
+
+    lost: Message = NOTHING
+
+    def __init__(self, tell: Callable[..., None]) -> None:
+        """Describe a child that is not started yet. *tell* sends an order about it to the agent."""
+        self._tell = tell
+        self.stderr = HeadTailBuffer()
+        self.pid = 0
+        self.error = ""
+        self.has_answered, self._has_ended = threading.Event(), threading.Event()
+        self._status: int | None = None
+        self._out, self._changing = bytearray(), threading.Lock()
+        self._ready, self._waker = socket.socketpair()
+
+    def fileno(self) -> int:
+        """Return a file descriptor that is readable when the child's stdout has data
+        or has ended.
+        """
+        return self._ready.fileno()
+
+    def read(self) -> bytes:
+        """Return new data from the child's stdout; b"" when stdout has ended."""
+        self._ready.recv(1)
+        with self._changing:
+            data = bytes(self._out)
+            self._out.clear()
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Write to the child's stdin, in pieces between which the host can be asked
+        for its time.
+        """
+        for start in range(0, len(data), PIECE_BYTES):
+            self._tell("write", text=data[start : start + PIECE_BYTES].decode(errors=BYTES))
+
+    def close_stdin(self) -> None:
+        """Close the child's stdin."""
+        self._tell("close")
+
+    def wait(self, deadline_s: float | None = None) -> int | None:
+        """Return the child's exit status, negative for a signal; None after *deadline_s* or if the
+        host is lost.
+        """
+        self._has_ended.wait(deadline_s)
+        return self._status
+
+    def kill(self) -> None:
+        """Kill the child process if it still runs."""
+        self._tell("kill")
+
+    def close(self) -> None:
+        """Wait up to LEASE_S for the child to end, and release its resources."""
+        self.wait(LEASE_S)
+        with self._changing:
+            self._ready.close()
+            self._waker.close()
+
+    def take(self, told: Told) -> None:
+        """Handle a message of the agent about this child process. Only the connection's thread may
+        call this.
+        """
+        if "out" in told:
+            self._take_output(told["out"].encode(errors=BYTES))
+        elif "err" in told:
+            self.stderr.add(told["err"].encode(errors=BYTES))
+        elif "pid" in told or "error" in told:
+            self.pid, self.error = told.get("pid", 0), told.get("error", "")
+            self.has_answered.set()
+        else:
+            self._status = told["status"]
+            self.end()
+
+    def _take_output(self, data: bytes) -> None:
+        with self._changing, suppress(OSError):  # this object was closed meanwhile
+            if not data:
+                self._waker.close()
+            # more is dropped, because a longer line fails the cell
+            elif len(self._out) <= MAX_LINE_BYTES:
+                if not self._out:
+                    self._waker.send(b".")
+                self._out += data
+
+    def end(self, lost: Message = NOTHING) -> None:
+        """Note that the child has ended, or that the connection to its host was *lost*."""
+        self.lost = lost
+        self._take_output(b"")
+        self.has_answered.set()
+        self._has_ended.set()
