@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from html.parser import HTMLParser
+from html import unescape
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
@@ -41,6 +41,10 @@ LARGE = 50
 WHOLE_ROWS, FIRST_ROWS = 8, 4
 WHOLE_LINES, FIRST_LINES = 60, 40
 PATH = re.compile(r"/(?:home|opt|root|tmp|usr|var)/[\w./+~-]*")
+IGNORED = re.compile(r"<(script|style|svg|head)\b.*?</\1>")
+BLOCK = re.compile(
+    r"</?(h[1-4]|p|li|tr|dt|dd|pre|nav|table|div|section|header|footer|summary|figcaption|caption|details)\b[^>]*>"
+)
 Files = dict[str, str]
 
 
@@ -82,11 +86,17 @@ def _of_run(run: Run) -> Files:
 
 
 def page_lines(document: Document, spoken: Language, *, is_large: bool) -> list[str]:
-    """Return the texts of the page, an element a line, with its attributes as one digest for each section."""
-    reader = _Reader(html.page(document, spoken, panels=lambda figure: _panels(figure, Printable(spoken))))
+    """Return the texts of the page, an element a line, with its tags as one digest for each section.
+
+    A row of a table is one text. Scripts, styles and drawings are left out.
+    """
+    page = html.page(document, spoken, panels=lambda figure: _panels(figure, Printable(spoken)))
     lines: list[str] = []
-    for title, texts, attributes in reader.sections:
-        lines.append(f"== {title}: {len(texts)} texts, {len(attributes)} tags {digest(*attributes)}")
+    for part in re.split("(?=<section)", IGNORED.sub("", " ".join(page.split()))):
+        title, tags = re.match('<section[^>]*id="([^"]*)', part), re.findall("<[^/][^>]*>", part)
+        plain = re.sub("<[^>]*>", "", BLOCK.sub("\n", re.sub(r"<t[dh]\b[^>]*>", "| ", part)))
+        texts = [text for line in plain.split("\n") if (text := " ".join(unescape(line).split()))]
+        lines.append(f"== {title[1] if title else 'page'}: {len(texts)} texts, {len(tags)} tags {digest(*tags)}")
         lines += [f"texts {digest(*texts)}"] if is_large else short_tables(texts)
     return lines
 
@@ -108,53 +118,6 @@ def short_tables(texts: Sequence[str]) -> Iterator[str]:
     for is_table, some in groupby(texts, lambda text: text.startswith("| ")):
         lines = [*some]
         yield from elided(lines, WHOLE_ROWS, FIRST_ROWS, "| {} more rows") if is_table else lines
-
-
-class _Reader(HTMLParser):
-    """The texts of a page by section. A row of a table is one text; scripts, styles and drawings are left out."""
-
-    IGNORED = ("script", "style", "svg", "head")
-    BLOCKS = re.compile(
-        "h[1-4]|p|li|tr|dt|dd|pre|nav|table|div|section|header|footer|summary|figcaption|caption|details"
-    )
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.sections: list[tuple[str, list[str], list[str]]] = [("page", [], [])]
-        self._ignored = 0
-        self._text = ""
-        self.feed(page)
-        self.close()
-        self._end()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in self.IGNORED:
-            self._ignored += 1
-        if self._ignored:
-            return
-        if self.BLOCKS.fullmatch(tag):
-            self._end()
-        if tag == "section":
-            self.sections.append((dict(attrs).get("id") or "", [], []))
-        self.sections[-1][2].append(f"{tag} {attrs}")
-        if tag in ("td", "th"):
-            self._text += "| "
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self.IGNORED:
-            self._ignored -= 1
-        elif not self._ignored and self.BLOCKS.fullmatch(tag):
-            self._end()
-
-    def handle_data(self, data: str) -> None:
-        if not self._ignored:
-            self._text += re.sub(r"\s+", " ", data)
-
-    def _end(self) -> None:
-        text = re.sub(" +", " ", self._text).strip()
-        if text:
-            self.sections[-1][1].append(text)
-        self._text = ""
 
 
 # ---- the terminal -------------------------------------------------------------------------------------------
