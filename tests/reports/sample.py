@@ -131,14 +131,9 @@ def facts(name: str) -> RuntimeFacts:
     )
 
 
-def plan_of(**values: Any) -> SavedPlan:
-    """Return a saved plan with these values, given as result.json has them."""
-    return decoded(values, SavedPlan)
-
-
 def set_plan(run: Run, **values: Any) -> Run:
     """Change values of a run's plan, given as result.json has them. Return the run."""
-    run.plan = plan_of(**{**plain(run.plan), **values})
+    run.plan = decoded({**plain(run.plan), **values}, SavedPlan)
     return run
 
 
@@ -166,15 +161,16 @@ def run_of(
         seen = dict.fromkeys(cell.runtime for cell in cells)
         runtimes = ("3.11", "3.14t") if {*seen} <= {"3.11", "3.14t"} else tuple(seen)
     known = {(cell.system, str(cell.params)): {"system": cell.system, "params": cell.params} for cell in cells}
+    plan = {
+        "name": name,
+        "blocks": blocks,
+        "scale": scale,
+        "runtimes": [*runtimes, *(missing or {})],
+        "rows": list(known.values()),
+    }
     return Run(
         **_KNOWN["run"],
-        plan=plan_of(
-            name=name,
-            blocks=blocks,
-            scale=scale,
-            runtimes=[*runtimes, *(missing or {})],
-            rows=list(known.values()),
-        ),
+        plan=decoded(plan, SavedPlan),
         machine=decoded(_KNOWN["machine"], Machine),
         runtimes={one: facts(one) for one in runtimes},
         missing={name: verbatim(line) for name, line in (missing or {}).items()},

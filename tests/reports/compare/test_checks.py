@@ -76,9 +76,7 @@ def test_other_processes_during_one_run_do_not_make_it_slower(shares: tuple[floa
     ("changed", "is_refused"), [({"body": "x"}, True), ({"body_file": "/elsewhere/photo.bin"}, False)]
 )
 def test_runs_with_other_requests_are_not_compared(changed: dict[str, Any], is_refused: bool) -> None:
-    runs = [run(cells()), run(cells())]
     first = Request(path="/items", body_file="/here/photo.bin")
-    for one, request in zip(runs, (first, replace(first, **changed)), strict=True):
-        with_service(one, request)
-    found = obstacles(members([View(one) for one in runs], "AB"))
+    views = [View(with_service(run(cells()), request)) for request in (first, replace(first, **changed))]
+    found = obstacles(members(views, "AB"))
     assert [str(one).partition(":")[0] for one in found] == ["the requests"] * is_refused
