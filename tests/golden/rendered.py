@@ -6,10 +6,10 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from html.parser import HTMLParser
+from html import unescape
 from io import StringIO
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from msgspec import structs
 from rich.console import Console
@@ -30,7 +30,7 @@ from reports.render.markdown import markdown
 from reports.render.terminal import print_section
 from reports.run_document import report
 from reports.view import View
-from tests.golden.facts import digest, facts
+from tests.golden.facts import digest, elided, facts
 from tests.golden.runs import DOCUMENTS, ROOT, RUNS
 
 LANGUAGES = ("en", "zh")
@@ -41,6 +41,10 @@ LARGE = 50
 WHOLE_ROWS, FIRST_ROWS = 8, 4
 WHOLE_LINES, FIRST_LINES = 60, 40
 PATH = re.compile(r"/(?:home|opt|root|tmp|usr|var)/[\w./+~-]*")
+IGNORED = re.compile(r"<(script|style|svg|head)\b.*?</\1>")
+BLOCK = re.compile(
+    r"</?(h[1-4]|p|li|tr|dt|dd|pre|nav|table|div|section|header|footer|summary|figcaption|caption|details)\b[^>]*>"
+)
 Files = dict[str, str]
 
 
@@ -64,7 +68,7 @@ def _of_document(document: Document, *, is_large: bool = False) -> Files:
         files[f"terminal.{name}.txt"] = "\n".join(terminals)
         if not is_large or name == "en":
             files[f"page.{name}.txt"] = "\n".join(page_lines(document, spoken, is_large=is_large))
-            files[f"findings.{name}.txt"] = short_tables(markdown(document, spoken))
+            files[f"findings.{name}.txt"] = "\n".join(short_tables(markdown(document, spoken).split("\n")))
     return files
 
 
@@ -82,12 +86,18 @@ def _of_run(run: Run) -> Files:
 
 
 def page_lines(document: Document, spoken: Language, *, is_large: bool) -> list[str]:
-    """Return the texts of the page, an element a line, with its attributes as one digest for each section."""
-    reader = _Reader(html.page(document, spoken, panels=lambda figure: _panels(figure, Printable(spoken))))
+    """Return the texts of the page, an element a line, with its tags as one digest for each section.
+
+    A row of a table is one text. Scripts, styles and drawings are left out.
+    """
+    page = html.page(document, spoken, panels=lambda figure: _panels(figure, Printable(spoken)))
     lines: list[str] = []
-    for title, texts, attributes in reader.sections:
-        lines.append(f"== {title}: {len(texts)} texts, {len(attributes)} tags {digest(*attributes)}")
-        lines += [f"texts {digest(*texts)}"] if is_large else _short(texts)
+    for part in re.split("(?=<section)", IGNORED.sub("", " ".join(page.split()))):
+        title, tags = re.match('<section[^>]*id="([^"]*)', part), re.findall("<[^/][^>]*>", part)
+        plain = re.sub("<[^>]*>", "", BLOCK.sub("\n", re.sub(r"<t[dh]\b[^>]*>", "| ", part)))
+        texts = [text for line in plain.split("\n") if (text := " ".join(unescape(line).split()))]
+        lines.append(f"== {title[1] if title else 'page'}: {len(texts)} texts, {len(tags)} tags {digest(*tags)}")
+        lines += [f"texts {digest(*texts)}"] if is_large else short_tables(texts)
     return lines
 
 
@@ -103,71 +113,11 @@ def _panels(figure: Figure, spoken: Language) -> list[str]:
     ]  # fmt: skip
 
 
-def _short(texts: Sequence[str]) -> Iterator[str]:
+def short_tables(texts: Sequence[str]) -> Iterator[str]:
     """Yield the texts; the rows of a long table as the first of them and a digest."""
-    rows: list[str] = []
-    for text in [*texts, ""]:
-        if text.startswith("| "):
-            rows.append(text)
-            continue
-        yield from rows if len(rows) <= WHOLE_ROWS else rows[:FIRST_ROWS]
-        if len(rows) > WHOLE_ROWS:
-            yield f"| {len(rows) - FIRST_ROWS} more rows {digest(*rows[FIRST_ROWS:])}"
-        rows = []
-        if text:
-            yield text
-
-
-def short_tables(text: str) -> str:
-    """Return Markdown whose long tables are their first lines and a digest."""
-    return "\n\n".join("\n".join(_short(part.split("\n"))) for part in text.split("\n\n"))
-
-
-class _Reader(HTMLParser):
-    """The texts of a page by section. A row of a table is one text; scripts, styles and drawings are left out."""
-
-    IGNORED = ("script", "style", "svg", "head")
-    BLOCKS = re.compile(
-        "h[1-4]|p|li|tr|dt|dd|pre|nav|table|div|section|header|footer|summary|figcaption|caption|details"
-    )
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.sections: list[tuple[str, list[str], list[str]]] = [("page", [], [])]
-        self._ignored = 0
-        self._text = ""
-        self.feed(page)
-        self.close()
-        self._end()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in self.IGNORED:
-            self._ignored += 1
-        if self._ignored:
-            return
-        if self.BLOCKS.fullmatch(tag):
-            self._end()
-        if tag == "section":
-            self.sections.append((dict(attrs).get("id") or "", [], []))
-        self.sections[-1][2].append(f"{tag} {attrs}")
-        if tag in ("td", "th"):
-            self._text += "| "
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self.IGNORED:
-            self._ignored -= 1
-        elif not self._ignored and self.BLOCKS.fullmatch(tag):
-            self._end()
-
-    def handle_data(self, data: str) -> None:
-        if not self._ignored:
-            self._text += re.sub(r"\s+", " ", data)
-
-    def _end(self) -> None:
-        text = re.sub(" +", " ", self._text).strip()
-        if text:
-            self.sections[-1][1].append(text)
-        self._text = ""
+    for is_table, some in groupby(texts, lambda text: text.startswith("| ")):
+        lines = [*some]
+        yield from elided(lines, WHOLE_ROWS, FIRST_ROWS, "| {} more rows") if is_table else lines
 
 
 # ---- the terminal -------------------------------------------------------------------------------------------
@@ -226,42 +176,27 @@ def exported(view: View) -> Iterator[str]:
 
 def _of_files(kind: str, texts: Mapping[str, str]) -> Iterator[str]:
     for number, (name, text) in enumerate(texts.items()):
-        lines = list(_content(name, text))
+        lines = _columns(text) if name.endswith(".csv") else _values(text)
         yield f"{kind} {name}: {len(lines)} lines {digest(*lines)}"
         if number < 2:
             yield from (f"{kind} {name}: {line}" for line in _first(lines))
 
 
-def _content(name: str, text: str) -> Iterator[str]:
-    if name.endswith(".csv"):
-        heads, *rows = list(csv.reader(text.splitlines())) or [[]]
-        yield from (_column(head, [row[place] for row in rows if place < len(row)]) for place, head in enumerate(heads))
-    else:
-        yield from _flat(json.loads(text), "")
+def _columns(text: str) -> list[str]:
+    heads, *rows = list(csv.reader(text.splitlines())) or [[]]
+    lines = []
+    for place, head in enumerate(heads):
+        values = [row[place] for row in rows]
+        shown = f"{values[0][:40]} .. {values[-1][:40]}" if values else ""
+        lines.append(f"{head}: {len(values)} values {digest(*values)} {shown}")
+    return lines
 
 
-def _column(name: str, values: Sequence[object]) -> str:
-    shown = [f"{value:.9g}" if isinstance(value, float) else str(value)[:40] for value in values]
-    ends = f"{shown[0]} .. {shown[-1]}" if shown else ""
-    return f"{name}: {len(values)} values {digest(*values)} {ends}"
-
-
-def _flat(value: Any, place: str) -> Iterator[str]:
-    """Yield a line for each value of a JSON document; a list of numbers is one."""
-    if isinstance(value, Mapping):
-        for name, one in value.items():
-            yield from _flat(one, f"{place}.{name}")
-    elif isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
-        for number, one in enumerate(value):
-            yield from _flat(one, f"{place}[{number}]")
-    elif isinstance(value, list):
-        yield _column(place, value)
-    else:
-        yield f"{place}: {value}"
+def _values(text: str) -> list[str]:
+    """Return the lines of a JSON document, whose numbers have 9 digits."""
+    known = json.loads(text, parse_float=lambda digits: float(f"{float(digits):.9g}"))
+    return json.dumps(known, indent=1).splitlines()
 
 
 def _first(lines: Sequence[str]) -> list[str]:
-    """Return the lines; of many the first, and a digest of the others."""
-    if len(lines) <= WHOLE_LINES:
-        return list(lines)
-    return [*lines[:FIRST_LINES], f"{len(lines) - FIRST_LINES} more lines {digest(*lines[FIRST_LINES:])}"]
+    return elided(lines, WHOLE_LINES, FIRST_LINES)

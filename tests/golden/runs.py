@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from commands.audit import audit_document
-from core.messages import verbatim
+from core.request_plan import RequestPlan
+from record.child_lines import ServiceResult
 from record.decode import decoded
 from record.run_file import load, plain
 from record.saved_plan import Machine
@@ -23,7 +24,7 @@ from tests.commands import audited as audit
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import every_chapter, record_with_aa
-from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run, set_plan, with_clients
+from tests.reports.sample import MS, cell_of, faulty, idle, measured, run_of, seed_run, set_plan, with_clients
 from tests.reports.sections import test_answer as answers
 from tests.reports.sections import test_pauses as pauses
 from tests.reports.sections import test_waits as waits
@@ -31,7 +32,6 @@ from tests.reports.sweeps import peaked_run
 from tests.reports.terminal import test_stress as stress
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = (1, 2, 3)
 PARTS = json.loads(Path(__file__).with_name("parts.json").read_text())
 LOCKS: dict[str, Any] = PARTS["locks"]
 
@@ -51,13 +51,12 @@ def _saved(path: Path) -> Run:
 
 def _failed_and_invalid() -> Run:
     """System 1 is measured; of system 2 a block failed; of 3 every block failed; of 4 one block is invalid."""
-    cells = [measured(cell_of("1", arm), block, [2000 * MS + block]) for arm in ("3.11", "3.14t") for block in BLOCKS]
-    cells += [measured(cell_of("2", "3.11"), block, [1500 * MS + block]) for block in BLOCKS]
-    cells += [measured(cell_of("2", "3.14t"), block, [1000 * MS + block]) for block in (1, 2)]
-    cells += [faulty(cell_of("2", "3.14t"), 3, "failed", "Service 2 exited with status 1.")]
-    cells += [faulty(cell_of("3", arm), block, "failed", "no answer") for arm in ("3.11", "3.14t") for block in BLOCKS]
-    cells += [measured(cell_of("4", arm), block, [900 * MS]) for arm in ("3.11", "3.14t") for block in (1, 2)]
-    cells += [faulty(cell_of("4", "3.14t"), 3, "invalid", "The GIL was on.")]
+    cells = []
+    for system, arm, *blocks in PARTS["failed and invalid"]:
+        for block, result in enumerate(blocks, 1):
+            cell = cell_of(system, arm)
+            is_ok = isinstance(result, int)
+            cells.append(measured(cell, block, [result]) if is_ok else faulty(cell, block, *result))
     return run_of(cells, missing={"3.14": "Get it."})
 
 
@@ -84,41 +83,36 @@ def _profiles() -> Run:
         {**LOCKS, **lines, "cpu_samples": 5000, "stood_ns": 200 * MS, "watched_ns": 1000 * MS},
         waits.profile("3.14"),
         waits.profile("3.14t", line),
-        {
-            "kind": "python",
-            "system": "2",
-            "runtime": "3.14",
-            "sentence": verbatim("not profiled: no stacks here").to_json(),
-        },
+        PARTS["failed profile"],
     ]
     return run
 
 
-def _echo() -> Run:
-    cells = (
-        blocks_of("echo-libuv", 20_000, latencies_ns=[100_000, 200_000], NUM_CONNECTIONS_PER_CLIENT=3),
-        blocks_of("echo-uvloop", 10_000, runtime="3.14t", latencies_ns=[40 * MS] * 3, NUM_CONNECTIONS_PER_CLIENT=3),
-    )
-    return contest_run(*cells, absent={("echo-netty", "native"): "not built: needs mvn"})
+def _contest(view: str, **more: Any) -> Run:
+    return contest_run(*(blocks_of(**row) for row in PARTS[view]), view=view, **more)
+
+
+def _targets() -> Run:
+    """Three services that already run. The first one is measured twice; something is known of the others' processes."""
+    states: dict[str, Any] = {
+        "load-oha": {"gil_enabled_ready": False, "gil_enabled_end": False},
+        "load-ab": {"gil_enabled_ready": False, "gil_enabled_end": True},
+    }
+    cells = blocks_of("load-wrk", 1000, blocks=range(1, 9))
+    cells += [replace(cell, arm="load-wrk again") for cell in cells]
+    for name, known in states.items():
+        service = ServiceResult(service_id=0, requests=0, pss_bytes=3 * 2**20, **known)
+        cells += [replace(cell, services=[service]) for cell in blocks_of(name, 500, blocks=range(1, 9))]
+    targets = [{"name": name, "url": f"http://{name}/"} for name in ("load-wrk", *states)]
+    rows = [{"system": one["name"], "params": cells[0].params} for one in targets]
+    own = {"name": "shops", "targets": targets, "requests": RequestPlan().to_json()}
+    return set_plan(contest_run(cells, view=""), rows=rows, own=own)
 
 
 def _http_clients() -> Run:
     from tests.experiments.http_clients.sample import story_run  # inside, as an experiment may be removed
 
     return story_run()
-
-
-def _loadgen() -> Run:
-    kept: dict[str, Any] = {"KEEP_ALIVE": True, "NUM_CONNECTIONS_PER_CLIENT": 21}
-    fresh: dict[str, Any] = {**kept, "KEEP_ALIVE": False, "NUM_REQUESTS_PER_CLIENT": 200}
-    cells = (
-        blocks_of("load-own", 120_000, latencies_ns=[100_000, 200_000], **kept),
-        blocks_of("load-wrk", 100_000, **kept),
-        blocks_of("load-ab", 60_000, **kept),
-        blocks_of("load-own", 20_000, latencies_ns=[MS], **fresh),
-        blocks_of("load-ab", 10_000, **fresh),
-    )
-    return contest_run(*cells, view="loadgen")
 
 
 def _league() -> Run:
@@ -143,15 +137,17 @@ RUNS: Mapping[str, Callable[[], Run]] = {
     "every-chapter": every_chapter,
     "several-systems": answers.several,
     "few-runtimes": partial(answers.several, ("3.14", "3.14t")),
+    "without-clients": lambda: run_of([*map(idle, steady("3.11", 2000) + steady("3.14t", 2000))]),
+    "targets": _targets,
     "sweep": lambda: peaked_run(blocks=6),
     "own-service-one-block": _own_service,
     "several-hosts": _several_hosts,
     "profiles": _profiles,
     "routes": opposed_run,
     "pauses": lambda: pauses.both("collection"),
-    "echo": _echo,
+    "echo": partial(_contest, "echo", absent={("echo-netty", "native"): "not built: needs mvn"}),
     "http-clients": _http_clients,
-    "loadgen": _loadgen,
+    "loadgen": partial(_contest, "loadgen"),
     "league": _league,
 }
 DOCUMENTS: Mapping[str, Callable[[], Document]] = {

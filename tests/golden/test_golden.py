@@ -3,6 +3,7 @@
 import difflib
 import os
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -35,10 +36,8 @@ def changed(file: str, before: str | None, after: str | None) -> list[str]:
 
 def update(folder: Path, made: dict[str, str]) -> None:
     """Write what is made now, and remove what is not made any more."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*.txt"):
-        if path.name not in made:
-            path.unlink()
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     for file, text in made.items():
         (folder / file).write_text(text, encoding="utf-8")
 

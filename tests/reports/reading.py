@@ -1,6 +1,5 @@
 """Reads a page as a checker does: its elements with their attributes, and the cells that a figure names."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -84,16 +83,6 @@ def _with_costs(cell: CellResult) -> CellResult:
 def record_view() -> View:
     """What a page shows of it. Made once."""
     return View(record_with_aa(), TITLES)
-
-
-def expect_whole(html: str) -> None:
-    """Expect a page to need nothing else, and its links to lead to places in it."""
-    found = elements(html)
-    ids = [one.attributes["id"] for one in found if "id" in one.attributes]
-    assert len(ids) == len(set(ids))
-    targets = {one.attributes["href"] for one in found if "href" in one.attributes}
-    assert targets - {"data:,"} <= {f"#{one}" for one in ids}
-    assert re.findall(r"url\((?!#)|@import|https?://| src=", html) == []
 
 
 def page_of(run: Run | View, lang: str = "en", titles: Mapping[str, str] = TITLES) -> str:

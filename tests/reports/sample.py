@@ -1,8 +1,10 @@
 """Synthetic runs: cells with figures that one can check by hand, and a whole record."""
 
+import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from msgspec import structs
@@ -27,22 +29,11 @@ TITLES = {
     "3": "Tornado",
     "4": "Multi-socket pool",
 }
+_KNOWN: Mapping[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text())
 RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 MS = 1_000_000
 SMALL: Mapping[str, Value] = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1000}
 
-_SEED_ROWS: tuple[tuple[str, Mapping[str, Value]], ...] = (
-    ("1", {}),
-    ("2", {"REUSE_CLIENT": True}),
-    ("2", {"REUSE_CLIENT": False}),
-    ("3", {}),
-    *(("4", {"SELECT_MODE": "all", "NUM_MULTI_SOCKET": sockets}) for sockets in (1, 5, 10)),
-    ("4", {"SELECT_MODE": "single"}),
-    *(
-        ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": sockets})
-        for sockets in (1, 5, 10)
-    ),
-)
 FASTER = SavedComparison(
     system="1", params={}, denominator="3.11", numerator="3.14t", step="other", verdict="faster", why=verbatim("why")
 )
@@ -65,13 +56,7 @@ def measured(
     cell: Cell, block: int, completions_ns: Sequence[int], latencies_ns: Sequence[int] = (), cpu_ns: int = 10 * MS
 ) -> CellResult:
     """An ok result: one client per completion time; every service and client spent cpu_ns user and as much system."""
-    usage: dict[str, Any] = {
-        "cpu_user_ns": cpu_ns,
-        "cpu_system_ns": cpu_ns,
-        "voluntary_switches": 7,
-        "involuntary_switches": 3,
-        "max_rss_bytes": 2**24,
-    }
+    usage = {**_KNOWN["usage"], "cpu_user_ns": cpu_ns, "cpu_system_ns": cpu_ns}
     answered = cell.requests // len(completions_ns)
     clients = [
         client_of(number, completion_ns=value_ns, requests=answered, answered=answered, **usage)
@@ -136,27 +121,19 @@ def _identity(cell: Cell, block: int) -> dict[str, Any]:
 
 def facts(name: str) -> RuntimeFacts:
     """A runtime's entry in result.json; of the flags PGO alone is on."""
-    version = "3.11.9" if name == "3.11" else "3.14.7"
     return RuntimeFacts(
+        **_KNOWN["runtime"],
         executable=f"/opt/{name}/bin/python",
-        source="PATH",
-        version=version,
-        build="(main, Jan  1 2026, 00:00:00) [GCC 13.2.0]",
-        compiler="GCC 13.2.0",
+        version="3.11.9" if name == "3.11" else "3.14.7",
         gil_disabled_build="t" in name,
         gil_enabled=name != "3.14t",
-        flags=Flags(pgo=True, lto=False, shared=False, debug=False, tail_call=False, jit=False),
+        flags=Flags(**_KNOWN["flags"]),
     )
-
-
-def plan_of(**values: Any) -> SavedPlan:
-    """Return a saved plan with these values, given as result.json has them."""
-    return decoded(values, SavedPlan)
 
 
 def set_plan(run: Run, **values: Any) -> Run:
     """Change values of a run's plan, given as result.json has them. Return the run."""
-    run.plan = plan_of(**{**plain(run.plan), **values})
+    run.plan = decoded({**plain(run.plan), **values}, SavedPlan)
     return run
 
 
@@ -184,28 +161,17 @@ def run_of(
         seen = dict.fromkeys(cell.runtime for cell in cells)
         runtimes = ("3.11", "3.14t") if {*seen} <= {"3.11", "3.14t"} else tuple(seen)
     known = {(cell.system, str(cell.params)): {"system": cell.system, "params": cell.params} for cell in cells}
+    plan = {
+        "name": name,
+        "blocks": blocks,
+        "scale": scale,
+        "runtimes": [*runtimes, *(missing or {})],
+        "rows": list(known.values()),
+    }
     return Run(
-        run_id="20260102T030405-sample",
-        started_at="2026-01-02T03:04:05+00:00",
-        finished_at="2026-01-02T03:14:05+00:00",
-        seed=1,
-        command=["runner.py"],
-        plan=plan_of(
-            name=name,
-            blocks=blocks,
-            scale=scale,
-            runtimes=[*runtimes, *(missing or {})],
-            rows=list(known.values()),
-        ),
-        machine=Machine(
-            cpu="Sample CPU",
-            cores=8,
-            memory_bytes=16 * 2**30,
-            kernel="Linux 6.1",
-            os="Sample OS 1",
-            load=(0.1, 0.2, 0.3),
-            limits={"nofile_soft": 20000, "nproc_soft": "unlimited"},
-        ),
+        **_KNOWN["run"],
+        plan=decoded(plan, SavedPlan),
+        machine=decoded(_KNOWN["machine"], Machine),
         runtimes={one: facts(one) for one in runtimes},
         missing={name: verbatim(line) for name, line in (missing or {}).items()},
         cells=list(cells),
@@ -216,7 +182,7 @@ def seed_run(*, requests: int = 1000, runtimes: Sequence[str] = RUNTIMES, blocks
     """Every row of the seed's record, with plausible figures that are the same each time."""
     chance = random.Random(3)
     cells = []
-    for system, values in _SEED_ROWS:
+    for system, values in _KNOWN["seed rows"]:
         base_ns = chance.uniform(2e9, 9e9)
         for runtime in runtimes:
             factor = {"3.11": 1.0, "3.14": 0.95, "3.14t+gil": 1.05, "3.14t": 0.7}[runtime]

@@ -1,5 +1,7 @@
 """What --fail-if-slower says of each cell: slower, passed, or that nothing could be said."""
 
+import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -18,36 +20,32 @@ from tests.reports.sample import SMALL, cell_of, faulty, with_load, with_service
 CELL = cell_of("1", "3.14t", SMALL)
 
 
-def cells(factor: float = 1.0, blocks: int = 10, runtime: str = "3.14t", spread: float = 1.0) -> list[CellResult]:
-    """One cell whose client took *factor* times as long as before; *spread* widens the differences."""
-    return that_took([factor * (2000 + spread * (time_ms - 2000)) for time_ms in BEFORE_MS[:blocks]], runtime)
+def cells(factor: float = 1.0, blocks: int = 10, spread: float = 1.0, bad: str = "") -> list[CellResult]:
+    """One cell whose client took *factor* times as long as before; *spread* widens the differences.
+
+    bad: the status of one more block
+    """
+    measured = that_took([factor * (2000 + spread * (time_ms - 2000)) for time_ms in BEFORE_MS[:blocks]])
+    return [*measured, faulty(CELL, blocks + 1, bad, "why")] if bad else measured  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "outcome", "says"),
-    [
-        (cells(), cells(1.2), "slower", "slower; median times: 2.001 ms -> 2.401 ms, ratio 0.833 ["),
-        ([*cells(), faulty(CELL, 11, "failed", "no")], cells(), "passed", "equivalent"),
-        (cells(spread=30), cells(1.01, spread=30), "open", "includes 1 and reaches beyond"),
-        (cells(spread=8), cells(0.98, spread=8), "passed", "inconclusive"),
-        (cells(), [*cells(0.5), faulty(CELL, 11, "failed", "why")], "open", "in run B, 1 of 11 blocks failed: why."),
-        (
-            cells(),
-            [faulty(CELL, 1, "invalid", "why")],
-            "open",
-            "(median times: 2.001 ms -> -): in run B, 1 of 1 block invalid: why.",
-        ),
-        (
-            cells(blocks=3, spread=30),
-            cells(1.2, blocks=3, spread=30),
-            "open",
-            "no interval can be computed from 3 blocks",
-        ),
-        (cells(0.09), cells(0.09), "open", "the measured time is less than"),
-    ],
-)
-def test_a_cell_is_slower_passes_or_is_open(a: list[CellResult], b: list[CellResult], outcome: str, says: str) -> None:
-    (one,) = compared(run(a), run(b), share=0.05).cells
+# How the runs A and B differ from the usual one, the outcome, and what is said.
+OUTCOMES = """\
+{} | {"factor": 1.2} -> slower: slower; median times: 2.001 ms -> 2.401 ms, ratio 0.833 [
+{"bad": "failed"} | {} -> passed: equivalent
+{"spread": 30} | {"factor": 1.01, "spread": 30} -> open: includes 1 and reaches beyond
+{"spread": 8} | {"factor": 0.98, "spread": 8} -> passed: inconclusive
+{} | {"factor": 0.5, "bad": "failed"} -> open: in run B, 1 of 11 blocks failed: why.
+{} | {"blocks": 0, "bad": "invalid"} -> open: (median times: 2.001 ms -> -): in run B, 1 of 1 block invalid: why.
+{"blocks": 3, "spread": 30} | {"factor": 1.2, "blocks": 3, "spread": 30} -> open: no interval can be computed from 3
+{"factor": 0.09} | {"factor": 0.09} -> open: the measured time is less than"""
+
+
+@pytest.mark.parametrize("line", OUTCOMES.splitlines())
+def test_a_cell_is_slower_passes_or_is_open(line: str) -> None:
+    runs, outcome, says = re.fullmatch("(.*) -> ([a-z]+): (.*)", line).groups()  # type: ignore[union-attr]
+    a, b = (run(cells(**json.loads(values))) for values in runs.split(" | "))
+    (one,) = compared(a, b, share=0.05).cells
     assert (str(one.name), one.outcome) == ("System 1 (3.14t)", outcome)
     assert says in str(sentence(one))
 
@@ -78,9 +76,7 @@ def test_other_processes_during_one_run_do_not_make_it_slower(shares: tuple[floa
     ("changed", "is_refused"), [({"body": "x"}, True), ({"body_file": "/elsewhere/photo.bin"}, False)]
 )
 def test_runs_with_other_requests_are_not_compared(changed: dict[str, Any], is_refused: bool) -> None:
-    runs = [run(cells()), run(cells())]
     first = Request(path="/items", body_file="/here/photo.bin")
-    for one, request in zip(runs, (first, replace(first, **changed)), strict=True):
-        with_service(one, request)
-    found = obstacles(members([View(one) for one in runs], "AB"))
+    views = [View(with_service(run(cells()), request)) for request in (first, replace(first, **changed))]
+    found = obstacles(members(views, "AB"))
     assert [str(one).partition(":")[0] for one in found] == ["the requests"] * is_refused

@@ -32,6 +32,10 @@ def trio() -> tuple[View, ...]:
     second.machine = replace(second.machine, commit="b64bdb9aa110")
     third = one_run(3, 8000, 4000)
     third.machine = replace(third.machine, cpu="Other CPU", kernel="Linux 7.0")
+    for run, tornado in ((first, "6.5"), (second, "6.6"), (third, "6.5")):
+        run.runtimes["3.14t"] = replace(run.runtimes["3.14t"], packages={"x.txt": {"tornado": tornado}})
+    known = second.runtimes["3.14t"]
+    second.runtimes["3.14t"] = replace(known, build="other", version="3.14.3", flags=replace(known.flags, lto=True))
     return tuple(View(run, TITLES) for run in (first, second, third))
 
 

@@ -62,25 +62,24 @@ def test_a_caution_on_blocks_that_do_not_count_names_its_setting_if_there_are_se
     assert caution.startswith("System 1, build and GIL: 3.14 → 3.14t: 2 of 9 blocks do not count"), caution
 
 
+def next_step(reason: str, request: Request, wrong: int = 0) -> str:
+    """What to do next after a run in which every measurement failed with *reason*."""
+    cells = [faulty(cell_of("2", arm), block, "failed", reason) for arm in ("3.14", "3.14t") for block in (1, 2)]
+    run = run_of([replace(cell, wrong=wrong) for cell in cells], blocks=2)
+    *_, notes = answer(View(with_service(run, request)))
+    assert isinstance(notes, Table)
+    return str(notes.lines[-1][-1].words)
+
+
 def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
-    cells = [faulty(cell_of("2", arm), block, "failed", "no answer") for arm in ("3.14", "3.14t") for block in (1, 2)]
-    run = run_of(cells, blocks=2)
     headers = {"X-Token": Secret("...", name="--header X-Token", value="s3cret")}
     asked = Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201)
-    with_service(run, asked)
-    (*_, notes) = answer(View(run))
-    assert isinstance(notes, Table)
     words = ["curl", "-i", "-X", "POST", "-H", "X-Token: ...", "-H", "Content-Type: application/json"]
     command = shlex.join([*words, "--data-binary", '{"name": "cup"}', "http://127.0.0.1:8000/items"])
-    assert f"the status 201: {command}" in str(notes.lines[-1][-1].words)
+    assert f"the status 201: {command}" in next_step("no answer", asked)
 
 
 def test_after_wrong_answers_the_next_step_says_what_was_expected() -> None:
     """A status 200 with another body was followed by the advice to look for a status 200."""
     said = "the first wrong answer to GET / was body 3, expected 4"
-    cells = [faulty(cell_of("2", arm), block, "failed", said) for arm in ("3.14", "3.14t") for block in (1, 2)]
-    run = run_of([replace(cell, wrong=1) for cell in cells], blocks=2)
-    with_service(run, Request())
-    *_, notes = answer(View(run))
-    assert isinstance(notes, Table)
-    assert f"({said}). Correct the expected answer, or the service" in str(notes.lines[-1][-1].words)
+    assert f"({said}). Correct the expected answer, or the service" in next_step(said, Request(), wrong=1)

@@ -1,8 +1,10 @@
 """Lines that wait: what is said of them, and when nothing is."""
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from core.messages import message
 from record.saved_run import Run
 from reports.document.model import Section
 from reports.sections.waits import section
@@ -10,8 +12,8 @@ from reports.view import View
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of
 
-BATCHES = [100] * 20
-STATES = {"run": 0.5, "ready": 0.1, "gil": 0.0, "lock": 0.3, "io": 0.1}
+PROFILE: Mapping[str, Any] = json.loads(Path(__file__).with_name("profile.json").read_text())
+STATES = PROFILE["states"]
 
 
 def line_of(function: str, file: str, number: int, waits: list[int], **more: Any) -> dict[str, Any]:
@@ -19,25 +21,7 @@ def line_of(function: str, file: str, number: int, waits: list[int], **more: Any
 
 
 def profile(runtime: str, *lines: dict[str, Any]) -> dict[str, Any]:
-    tree = {"name": "", "value": 1000, "children": [{"name": "f (</script>.py:1)", "value": 500}]}
-    return {
-        "kind": "python",
-        "cell_id": f"2-{runtime}-0",
-        "system": "2",
-        "runtime": runtime,
-        "params": {},
-        "sentence": message("seen").to_json(),
-        "rate_hz": 100,
-        "processes": 1,
-        "samples": 2000,
-        "idle_share": 0.2,
-        "missed_share": 0.0,
-        "sampler_cores": 0.05,
-        "states": STATES,
-        "batches": BATCHES,
-        "lines": list(lines),
-        "tree": tree,
-    }
+    return {**PROFILE, "cell_id": f"2-{runtime}-0", "runtime": runtime, "lines": list(lines)}
 
 
 def made(*profiles: dict[str, Any], before: str = "3.14") -> Section:

@@ -129,30 +129,26 @@ def test_cells_that_were_measured_before_a_run_goes_on_do_not_count_as_fast() ->
     assert str(time_left(11_100)) == "3 h 05 min left"
 
 
-def test_the_time_left_does_not_jump_when_measurements_that_alternate_in_slices_end_together() -> None:
-    clock = [0.0]
-    shown = QuietDisplay(terminal(io.StringIO()), clock=lambda: clock[0])
-    seen = []
-    for block in range(6):  # 4 measurements end together every 20 s
-        shown.cell_started(CELL, block + 1, 4 * block, 24)
-        clock[0] += 20.0
-        for done in range(4):
-            shown.cell_ended(ok(), 4 * block + done + 1, 24)
-            seen.append(str(shown.left()))
-    assert seen == [""] * 4 + [f"{left} s left" for left in (80, 60, 40, 20, 0) for _ in range(4)]
-
-
 def test_the_time_left_is_that_of_the_latest_block_or_of_the_present_one_if_that_takes_longer() -> None:
+    """It does not jump when measurements that alternate in slices end together."""
     clock = [0.0]
     shown = QuietDisplay(terminal(io.StringIO()), clock=lambda: clock[0])
     seen = []
-    for block, seconds in enumerate((12.0, 12.0, 60.0, 60.0), 1):  # 3 measurements end together
-        shown.cell_started(CELL, block, 3 * block - 3, 18)
+    for block, seconds in enumerate((12.0, 12.0, 60.0, 60.0)):  # 3 measurements end together
+        shown.cell_started(CELL, block + 1, 3 * block, 18)
         seen.append(str(shown.left()))
         clock[0] += seconds
         seen.append(str(shown.left()))
+        for done in range(1, 4):
+            shown.cell_ended(ok(), 3 * block + done, 18)
+            seen.append(str(shown.left()))
     # 5 and 4 blocks of 12 s; then 3 and 2 blocks of 60 s are left, which the display knew only afterwards
-    assert seen == ["", "", "60 s left", "48 s left", "48 s left", "3 min left", "3 min left", "2 min left"]
+    assert seen == [
+        *[""] * 5,
+        *("60 s left", "48 s left", *["48 s left"] * 3),
+        *("48 s left", "3 min left", *["3 min left"] * 3),
+        *("3 min left", "2 min left", *["2 min left"] * 3),
+    ]
 
 
 def test_a_line_says_that_measurements_take_longer_because_requests_do() -> None:
