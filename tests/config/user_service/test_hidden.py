@@ -53,11 +53,23 @@ def test_a_command_in_which_values_were_left_out_is_not_run_as_it_is(mask_of: An
         hidden(Given(value=text, name="x"), mask_of)
 
 
-def test_a_command_line_is_kept_without_values() -> None:
-    given = ["--body", "abc", "--env=A=b", "--header=X: y", "--expect-json", '{"a": "abcd"}', "--blocks", "3"]
-    assert masked_arguments(given, Redactor(["abcd"])) == [
-        "--body", "...", "--env=A=...", "--header=X: ...", "--expect-json", '{"a": "..."}', "--blocks", "3",
-    ]  # fmt: skip
+ARGUMENTS = """\
+--body|abc -> --body|...
+--env=A=b -> --env=A=...
+--header=X: y -> --header=X: ...
+--expect-json|{"a": "abcd"} -> --expect-json|{"a": "..."}
+--blocks|3 -> --blocks|3
+--variant|a:env=TOKEN=abc -> --variant|a:env=TOKEN=...
+--variant|a:env=TOKEN=a=abc -> --variant|a:env=TOKEN=...
+--variant=a:env:TOKEN=a=abc -> --variant=a:env:TOKEN=...
+--variant|a=abc -> --variant|a...
+--variant|a:ref=main -> --variant|a:ref=main"""
+
+
+@pytest.mark.parametrize("line", ARGUMENTS.splitlines())
+def test_a_command_line_is_kept_without_values(line: str) -> None:
+    given, _, kept = line.partition(" -> ")
+    assert masked_arguments(given.split("|"), Redactor(["abcd"])) == kept.split("|")
 
 
 def planned(**request: Any) -> Any:
