@@ -98,14 +98,10 @@ def rows(page: Path, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|\n").split(" | ")] for body in bodies for line in body.splitlines()]
 
 
-def named(page: Path, heading: str) -> list[str]:
-    """The names in the first column of the tables under a heading."""
-    return [name for row in rows(page, heading) for name in re.findall(r"`([^`]+)`", row[0])]
-
-
-def needed(page: Path, heading: str) -> list[str]:
-    """The names in the first column of the lines under a heading that are a must."""
-    return [name for row in rows(page, heading) if row[1] == "must" for name in re.findall(r"`([^`]+)`", row[0])]
+def named(page: Path, heading: str, kind: str = "") -> list[str]:
+    """The names in the first column of the tables under a heading. kind: only those with that second column."""
+    kept = [row for row in rows(page, heading) if kind in ("", row[1])]
+    return [name for row in kept for name in re.findall(r"`([^`]+)`", row[0])]
 
 
 def lines_of(who: str) -> list[tuple[str, Any]]:
