@@ -1,6 +1,5 @@
 """What is shown of values that are not kept, and where they come from."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +8,9 @@ from config.options import Given
 from config.user_service import hidden as masks
 from config.user_service.hidden import hidden, mask, mask_url
 from config.user_service.service_options import masked_arguments
-from config.user_service.service_plan import user_service_plan
 from core.errors import BadInput
 from core.secret import Redactor, Secret, revealed
+from tests.config.planning import COMMAND_LINE, planned
 
 MASKED = """\
 mask: abc -> ...
@@ -72,13 +71,9 @@ def test_a_command_line_is_kept_without_values(line: str) -> None:
     assert masked_arguments(given.split("|"), Redactor(["abcd"])) == kept.split("|")
 
 
-def planned(**request: Any) -> Any:
-    service = {"command": "{python} {port}", "requests": [{"request": "POST /x?a=b", **request}]}
-    plan = user_service_plan(service, Path())
-    assert plan.user_service is not None
-    return plan.user_service.requests.requests[0]
-
-
-def test_an_expected_answer_that_repeats_a_secret_is_one() -> None:
-    assert isinstance(planned(body="secret", expect_json='{"echo": "secret"}').expect_json, Secret)
-    assert planned(body="secret", expect_json='{"id": 3}').expect_json == {"id": 3}
+@pytest.mark.parametrize(("answer", "is_secret"), [("secret", True), ("other", False)])
+def test_an_expected_answer_that_repeats_a_secret_is_one(answer: str, is_secret: bool) -> None:
+    service = planned(f"{COMMAND_LINE} --body secret --expect-json '[\"{answer}\"]'").user_service
+    assert service
+    expected = service.requests.requests[0].expect_json
+    assert isinstance(expected, Secret) if is_secret else expected == [answer]
