@@ -38,17 +38,17 @@ OTHERS = (  # programs that are not ours, what needs network namespaces, and nat
     *("apt-get install ", "export GILSCOPE=", "uv ", "uvx ", "ssh me@", "python -m pyperf compare_to "),
     "native/bin/",
 )
-ONLY_PARSED = {  # why these commands do not run here
-    "": "measures; the cells of its plan are listed",
-    "audit": "asks a package index",
-    "hosts": "needs other hosts",
-    "init": "test_measure_your_service runs it",
-    "native": "builds for minutes",
-    "plan": "asks every interpreter; the cells of its plan are listed",
-    "runtimes": "asks every interpreter; tests/test_runner.py runs it",
-    "setup": "downloads interpreters",
-    "stress": "takes a minute",
-}
+ONLY_PARSED = (  # these commands do not run here, for these reasons
+    "",  # measures; the cells of its plan are listed
+    "audit",  # asks a package index
+    "hosts",  # needs other hosts
+    "init",  # test_measure_your_service runs it
+    "native",  # builds for minutes
+    "plan",  # asks every interpreter; the cells of its plan are listed
+    "runtimes",  # asks every interpreter; tests/test_runner.py runs it
+    "setup",  # downloads interpreters
+    "stress",  # takes a minute
+)
 SAVED = (
     *("docs/example-run", "docs/record", "reports/out/main", "reports/out/branch", "reports/out/other-machine"),
     *("run-base", "run-head"),

@@ -10,7 +10,7 @@ from config.user_service.hidden import hidden, mask, mask_url
 from config.user_service.service_options import masked_arguments
 from core.errors import BadInput
 from core.secret import Redactor, Secret, revealed
-from tests.config.planning import COMMAND_LINE, planned
+from tests.config.planning import COMMAND_LINE, planned, service_of
 
 MASKED = """\
 mask: abc -> ...
@@ -73,7 +73,6 @@ def test_a_command_line_is_kept_without_values(line: str) -> None:
 
 @pytest.mark.parametrize(("answer", "is_secret"), [("secret", True), ("other", False)])
 def test_an_expected_answer_that_repeats_a_secret_is_one(answer: str, is_secret: bool) -> None:
-    service = planned(f"{COMMAND_LINE} --body secret --expect-json '[\"{answer}\"]'").user_service
-    assert service
+    service = service_of(planned(f"{COMMAND_LINE} --body secret --expect-json '[\"{answer}\"]'"))
     expected = service.requests.requests[0].expect_json
     assert isinstance(expected, Secret) if is_secret else expected == [answer]

@@ -11,18 +11,13 @@ from config.user_service.service_plan import target
 from core.request_plan import Request
 from core.runtime import NATIVE
 from core.secret import revealed
-from core.user_service import App, UserService
-from tests.config.planning import COMMAND_LINE, SHAPED_LINE, command_of, planned, stored
+from core.user_service import App
+from tests.config.planning import COMMAND_LINE, SHAPED_LINE, command_of, planned, service_of, stored
 
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def service_of(plan: Plan) -> UserService:
-    assert plan.user_service is not None
-    return plan.user_service
 
 
 def test_a_command_alone_is_a_plan_of_four_runtimes() -> None:
@@ -147,7 +142,7 @@ def test_a_plan_of_upgrades_is_called_handshakes() -> None:
     plans = [planned(f"{COMMAND_LINE} {upgrade} {status}") for status in (101, 200)]
     switching, other = ([system.title for system in plan.systems.values()] for plan in plans)
     assert switching == [f"{other[0]} (handshakes only)"]
-    called, usual = (plan.user_service.label for plan in plans if plan.user_service)
+    called, usual = (service_of(plan).label for plan in plans)
     assert called == f"{usual} (handshakes only)"
 
 

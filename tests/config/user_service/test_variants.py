@@ -13,19 +13,18 @@ from core.errors import BadInput
 from core.secret import revealed
 from core.user_service import App, Command, UserService
 from lab.user_service.command import Endpoint, command_environment, fill_placeholders
-from tests.config.planning import COMMAND_LINE, command_of, parsed, planned, stored
+from tests.config.planning import COMMAND_LINE, cells_of_one, command_of, parsed, planned, service_of, stored
 
 APP = "--app shop:app --server gunicorn"
 
 
 def settings(plan: Plan, *names: str) -> list[tuple[object, ...]]:
     """The values of these parameters in each cell under the first runtime."""
-    return [tuple([cell.params[name] for name in names]) for cell in plan.cells() if cell.runtime == plan.runtimes[0]]
+    return [tuple([cell.params[name] for name in names]) for cell in cells_of_one(plan)]
 
 
 def variants(plan: Plan) -> dict[str, Command]:
-    assert plan.user_service
-    return dict(plan.user_service.variants)
+    return dict(service_of(plan).variants)
 
 
 def test_each_combination_of_settings_is_a_cell_and_all_are_one_sweep_of_each() -> None:
@@ -97,15 +96,13 @@ def test_a_plan_file_has_the_same_keys(tmp_path: Path) -> None:
 def test_the_value_of_a_variable_reaches_the_command_but_no_file(value: str) -> None:
     plan = planned(f"{COMMAND_LINE} --variant a:env=TOKEN={value} --variant b:env=OTHER=1")
     assert revealed(variants(plan)["a"].environment["TOKEN"]) == value
-    assert plan.user_service
-    assert "hunter2" not in json.dumps(plan.user_service.to_json())
+    assert "hunter2" not in json.dumps(service_of(plan).to_json())
 
 
 def test_a_run_that_goes_on_gets_the_variables_of_each_variant_again() -> None:
     given = ["--variant a:env=TOKEN=one", "--variant b:env=TOKEN=two"]
     plan = planned(f"{COMMAND_LINE} {' '.join(given)}")
-    assert plan.user_service
-    own = plan.user_service.to_json()
+    own = service_of(plan).to_json()
     (first,) = secrets_in_flags(parsed(given[0]))
     with pytest.raises(BadInput, match="does not contain the value of --variant b:env TOKEN"):
         restore_secrets(own, [first], [])
