@@ -4,10 +4,9 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +51,9 @@ Typed = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def typed(capfd: pytest.CaptureFixture[str]) -> Iterator[Typed]:
+def typed(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Typed:
     """Runs a command in this process: its exit status, what it and its children printed and complained of."""
-    before = {number: signal.getsignal(number) for number in runner.SIGNALS}
+    monkeypatch.setattr(runner, "SIGNALS", ())  # pytest keeps its handlers
 
     def run(*arguments: str) -> tuple[int, str, str]:
         try:
@@ -63,9 +62,7 @@ def typed(capfd: pytest.CaptureFixture[str]) -> Iterator[Typed]:
             status = int(end.code or 0)
         return status, *capfd.readouterr()
 
-    yield run
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    return run
 
 
 def shown(typed: Typed, *arguments: str) -> str:

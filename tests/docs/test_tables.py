@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
 import pytest
+from yaml import safe_load
 
 import systems
 from analysis.metrics import METRICS, Metric
@@ -79,30 +81,7 @@ def _figure_rows() -> Iterator[list[str]]:
         yield [f"`{kind}`", meaning.removeprefix("mean "), of_row, better]
 
 
-MORE = {  # pages on commands and plans
-    "init": "measure-your-service.md",
-    "report": "report.md",
-    "list": "report.md#which-runs-there-are",
-    "export": "report.md#files-for-other-tools",
-    "compare": "compare.md",
-    "runtimes": "plans.md#runtimes",
-    "setup": "plans.md#runtimes",
-    "doctor": "machine.md",
-    "audit": "audit.md",
-    "stress": "audit.md#races-crashes-and-hangs",
-    "hosts": "hosts.md",
-    "record": "record/README.md",
-    "evidence": "evidence.md",
-    "topology": "evidence.md#the-best-setting-under-each-runtime",
-    "scaling": "evidence.md#comparison-of-parameter-values",
-    "memory": "evidence.md#memory",
-    "best": "evidence.md#the-best-setting-under-each-runtime",
-    "patch-regression": "compare.md#patch-releases-and-builds-of-cpython",
-    "echo": "experiments.md#echo-servers",
-    "http-clients": "experiments.md#http-clients",
-    "loadgen": "experiments.md#load-generators",
-    "league": "experiments.md#the-league-of-servers",
-}
+MORE = safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))  # pages on commands and plans
 REFUSED = [
     [", ".join(map(str, MACHINE.values())), "the machine"],
     [", ".join(map(str, METHOD.values())), "the method"],
