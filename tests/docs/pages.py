@@ -59,15 +59,18 @@ def run_parser() -> flags.Parser:
     return parser
 
 
+def with_made(text: str, name: str, lines: str) -> str:
+    """Return the text of a page with *lines* in place of the paragraph below `made from` *name*."""
+    before, mark, after = text.partition(f"<!-- made from {name} -->\n\n")
+    return before + mark + lines + "".join(after.partition("\n\n")[1:]).removeprefix("\n")
+
+
 def with_table(text: str, name: str, table: Iterable[Sequence[str]]) -> str:
     """Return the text of a page with *table*, rows of cells, below the head that follows `made from` *name*."""
-    mark = f"<!-- made from {name} -->\n\n"
-    before, _, after = text.partition(mark)
-    head, rule, *lines = after.splitlines(keepends=True)
-    assert rule.startswith("|---"), f"the page has no {mark.strip()} with the head of a table"
+    head = re.search(rf"<!-- made from {name} -->\n\n(\|.*\n\|---.*\n)", text)
+    assert head, f"the page has no table that is made from {name}"
     body = "".join(f"| {' | '.join(cells)} |\n" for cells in table).replace("|  |", "| |")
-    rest = re.sub(r"\A(\|.*\n)*", "", "".join(lines))
-    return f"{before}{mark}{head}{rule}{body}{rest}"
+    return with_made(text, name, head[1] + body)
 
 
 def expect(page: Path, made: str) -> None:

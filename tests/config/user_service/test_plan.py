@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from config.load import load_plan
-from config.run_plan import Plan
 from config.user_service.servers import SERVERS, app_on
 from config.user_service.service_plan import target
 from core.request_plan import Request
@@ -52,36 +51,28 @@ def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
     assert again.systems["shop"].child_config["own"]["requests"]["requests"][0]["expect_json"] == [1]
 
 
-@pytest.mark.parametrize(("place", "services"), [("{workers}", [1, 1, 1]), ("", [8, 4, 1])])
-def test_a_topology_is_a_row_for_each_pair_and_without_workers_a_command_for_each_service(
-    place: str, services: list[int]
-) -> None:
-    threaded = f"--service-command '{{python}} -m app {{port}} {{threads}} {place}'"
-    plan = planned(f"{threaded} --topology '8x1,4x2, 1x8' --runtime 3.14")
-    assert shapes(plan) == "8x1 4x2 1x8"
-    assert [plan.systems["own"].services(cell) for cell in plan.cells()] == services
-
-
-def shapes(plan: Plan) -> str:
-    """The processes and threads of each cell."""
-    return " ".join(f"{cell.num_api_services}x{cell.num_workers_per_api_service}" for cell in plan.cells())
-
-
+# Flags, the processes and threads of each cell, and how many services that is. Without workers in its command, a
+# service is started for each of its processes.
 TOPOLOGIES = """\
-uvicorn 4x1,1x1 -> 4x1 1x1
-uvicorn auto -> 1x1 2x1 4x1 8x1
-gunicorn auto -> 1x2 1x8 2x2 2x8 4x2 4x8 8x2 8x8"""
+--service-command '{python} -m app {port} {threads} {workers}' --topology '8x1,4x2, 1x8' -> 8x1 4x2 1x8 -> 1 1 1
+--service-command '{python} -m app {port} {threads}' --topology 8x1,4x2,1x8 -> 8x1 4x2 1x8 -> 8 4 1
+--app a:b --server uvicorn --topology 4x1,1x1 -> 4x1 1x1 -> 1 1
+--app a:b --server uvicorn --topology auto -> 1x1 2x1 4x1 8x1 -> 1 1 1 1
+--app a:b --server gunicorn --topology auto -> 1x2 1x8 2x2 2x8 4x2 4x8 8x2 8x8 -> 1 1 1 1 1 1 1 1"""
 
 
 @pytest.mark.parametrize("line", TOPOLOGIES.splitlines())
-def test_a_topology_of_an_application_has_one_event_loop_a_process_or_threads(
-    monkeypatch: pytest.MonkeyPatch, line: str
+def test_a_topology_is_a_row_for_each_pair_and_an_application_has_one_event_loop_a_process_or_threads(
+    line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given, _, expected = line.partition(" -> ")
-    server, topology = given.split()
+    flags, shapes, services = line.split(" -> ")
     monkeypatch.setattr("config.user_service.service_plan.cores_usable", lambda: 4)
-    plan = planned(f"--app a:b --server {server} --topology {topology} --runtime 3.14")
-    assert shapes(plan) == shapes(stored(plan)) == expected
+    plan = planned(f"{flags} --runtime 3.14")
+    for one in (plan, stored(plan)):
+        cells = one.cells()
+        found = [f"{cell.num_api_services}x{cell.num_workers_per_api_service}" for cell in cells]
+        assert " ".join(found) == shapes
+        assert " ".join(str(one.systems["own"].services(cell)) for cell in cells) == services
 
 
 def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
