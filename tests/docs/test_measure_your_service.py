@@ -15,14 +15,10 @@ from tests.docs.pages import DOCS, blocks, expect
 from tests.test_runner import gilscope
 
 PAGE = DOCS / "measure-your-service.md"
+SAVED = r"save this \w+ as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```"  # a file of the page, and what is in it
+HURRY = r"everything works, add `(--[^`]+)` to the\s+command that measures"
 RUNTIMES = {"3.14t+gil": True, "3.14t": False}  # and their GILs: of one interpreter, which needs one environment
 STEPS = ("GIL 3.14t+gil → 3.14t", "noise 3.14t → 3.14t again")
-
-
-def files() -> dict[str, str]:
-    """Return {name: content} of the files that the page says to save."""
-    saved = r"save this \w+ as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```"
-    return dict(re.findall(saved, PAGE.read_text(), re.MULTILINE | re.DOTALL))
 
 
 def commands() -> list[str]:
@@ -32,17 +28,11 @@ def commands() -> list[str]:
     return [line.removeprefix("python $GILSCOPE/runner.py ") for line in lines]
 
 
-def hurry() -> str:
-    """The flags that the page gives for seeing that everything works."""
-    (flags,) = re.findall(r"everything works, add `(--[^`]+)` to the\s+command that measures", PAGE.read_text())
-    return str(flags)
-
-
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The plan that the first command of the page writes into a folder with the files of the page."""
     folder = tmp_path_factory.mktemp("shop")
-    for name, content in files().items():
+    for name, content in re.findall(SAVED, PAGE.read_text(), re.MULTILINE | re.DOTALL):
         (folder / name).write_text(content)
     ran(commands()[0], folder)
     return folder / "shop.yaml"
@@ -61,7 +51,8 @@ def test_the_last_command_measures_each_runtime_with_its_gil_and_prints_the_rows
     plan: Path,
 ) -> None:
     interpreter = runtime_or_skip("3.14t").interpreter
-    hurried = f"{hurry()} --runtime {','.join(RUNTIMES)} --interpreter 3.14t={interpreter.executable}"
+    (shorter,) = re.findall(HURRY, PAGE.read_text())
+    hurried = f"{shorter} --runtime {','.join(RUNTIMES)} --interpreter 3.14t={interpreter.executable}"
     *_, measures = commands()
     printed = ran(f"{measures} {hurried}", plan.parent).split()
     cells = load(plan.parent / "run").cells

@@ -1,7 +1,7 @@
 """Tables of options, parameters and figures in the docs are made from the code that declares them: make golden."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -23,11 +23,6 @@ from reports.compare.members import MACHINE, METHOD
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 HISTOGRAM = r"^(latency|connect|waiting)_(\w+)_ns$"
-
-
-def _flag_table(options: Iterable[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of flags. The columns are flag and help."""
-    return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
 
 
 def _key_table(options: Sequence[Option]) -> list[list[str]]:
@@ -103,7 +98,7 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("plans", "keys of a row"): _key_table(ROW),
     ("beside", "keys of an entry"): _key_table(ENTRY),
     ("hosts", "keys of a host"): [[key, "", meaning] for key, meaning in _key_table(hosts.HOST_KEYS)],
-    ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
+    ("hosts", "flags of hosts"): [[f"`{one.usage}`", str(one.help)] for one in hosts.OPTIONS if one.flag],
     ("own-service", "keys of a request"): _key_table(REQUEST),
     ("own-service", "keys of a service"): _key_table(SERVICE),
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
