@@ -4,7 +4,6 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 
@@ -38,45 +37,33 @@ TEMPLATES = {"message", "plural"}
 ERRORS = {name for name in PLACES if name[0].isupper()} - TEXTS
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call that declares a message.
+def is_literal(words: str, literals: list[ast.expr]) -> bool:
+    """Whether a call declares literals; all but message and plural also take a message, but no text put together."""
+    if all(isinstance(literal, ast.Constant) for literal in literals):
+        return True
+    cause = literals[0]
+    built = isinstance(cause, ast.JoinedStr | ast.BinOp) or ast.unparse(cause).partition("(")[0].endswith(".format")
+    return words not in TEMPLATES and not built
 
-    place:    its file, line and source
+
+def is_complete(words: str, literals: list[ast.expr], given: set[str | None], inside: bool) -> bool:
+    """Whether what a call names is given. A template, filled in elsewhere, is a constant of its module.
+
     words:    a name of PLACES
     literals: the message, and the plural of one
     given:    the names of its arguments
-    inside:   whether of a function
+    inside:   whether the call is in a function
     """
-
-    place: str
-    words: str
-    literals: list[ast.expr]
-    given: set[str | None]
-    inside: bool
-
-    @property
-    def is_literal(self) -> bool:
-        """Whether it declares literals; all but message and plural also take a message, but no text put together."""
-        if all(isinstance(literal, ast.Constant) for literal in self.literals):
-            return True
-        cause = self.literals[0]
-        built = isinstance(cause, ast.JoinedStr | ast.BinOp) or ast.unparse(cause).partition("(")[0].endswith(".format")
-        return self.words not in TEMPLATES and not built
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether what it names is given. A template, filled in elsewhere, is a constant of its module."""
-        given = set() if self.words in TEXTS else self.given - {"code"}
-        if None in given or not isinstance(self.literals[0], ast.Constant):
-            return True
-        texts = [str(literal.value) for literal in self.literals if isinstance(literal, ast.Constant)]
-        named = {name for name, *_ in placeholders("".join(texts))}
-        if not given - {"count"} and not self.inside:
-            return True
-        if not given:
-            return named <= OF_A_COMMAND
-        return named == given or (self.words == "plural" and named | {"count"} == given)
+    given = set() if words in TEXTS else given - {"code"}
+    if None in given or not isinstance(literals[0], ast.Constant):
+        return True
+    texts = [str(literal.value) for literal in literals if isinstance(literal, ast.Constant)]
+    named = {name for name, *_ in placeholders("".join(texts))}
+    if not given - {"count"} and not inside:
+        return True
+    if not given:
+        return named <= OF_A_COMMAND
+    return named == given or (words == "plural" and named | {"count"} == given)
 
 
 def placeholders(text: str) -> set[tuple[str | None, ...]]:
@@ -84,8 +71,8 @@ def placeholders(text: str) -> set[tuple[str | None, ...]]:
     return {tuple(field) for _, *field in Formatter().parse(text) if field[0] is not None}
 
 
-def calls(path: str, source: str) -> Iterator[Call]:
-    """Every call in *source* that declares a message."""
+def calls(path: str, source: str) -> Iterator[tuple[str, bool]]:
+    """Every call in *source* that declares a message: its file, line and source, and whether it is right."""
     tree = ast.parse(source)
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -99,22 +86,15 @@ def calls(path: str, source: str) -> Iterator[Call]:
             first = PLACES[name]
             literals = node.args[first : first + (2 if name == "plural" else 1)]
             if literals:
-                place = f"{path}:{node.lineno} {ast.unparse(node)[:100]}"
-                yield Call(place, name, literals, {keyword.arg for keyword in node.keywords}, id(node) in inside)
+                given = {keyword.arg for keyword in node.keywords}
+                is_right = is_literal(name, literals) and is_complete(name, literals, given, id(node) in inside)
+                yield f"{path}:{node.lineno} {ast.unparse(node)[:100]}", is_right
 
 
-@pytest.fixture(scope="module")
-def declared() -> list[Call]:
-    return [call for path, source in sources(*PACKAGES, "runner").items() for call in calls(path, source)]
-
-
-def test_messages_are_literals(declared: list[Call]) -> None:
+def test_messages_are_literals_that_are_given_what_they_name() -> None:
+    declared = [call for path, source in sources(*PACKAGES, "runner").items() for call in calls(path, source)]
     assert len(declared) > 1000
-    assert [call.place for call in declared if not call.is_literal] == []
-
-
-def test_messages_are_given_what_they_name(declared: list[Call]) -> None:
-    assert [call.place for call in declared if not call.is_complete] == []
+    assert [place for place, is_right in declared if not is_right] == []
 
 
 def test_every_error_that_takes_words_is_collected() -> None:

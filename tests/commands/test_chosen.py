@@ -3,7 +3,6 @@
 import json
 import re
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,25 +70,29 @@ def test_what_only_the_native_client_can_send_is_refused_without_it(
         with_two_arms(plan)
 
 
-PATCHES = """\
-3.14.6t,3.14.7t ->
-3.14.6t,3.14t ->
-3.14.6t,3.14.8t -> Runtime 3.14.8t was not found. Installed: 3.14.7t and 3.14.6t
-3.14.7t,3.14t -> Runtimes 3.14.7t and 3.14t are both CPython 3.14.7t."""
+# Flags where 3.14.6t and 3.14.7t are installed, and why they are refused: each patch release must be there and none
+# twice, and a threshold needs something to compare.
+INSTALLED = """\
+--runtime 3.14.6t,3.14.7t ->
+--runtime 3.14.6t,3.14t ->
+--runtime 3.14.6t,3.14.8t -> Runtime 3.14.8t was not found. Installed: 3.14.7t and 3.14.6t
+--runtime 3.14.7t,3.14t -> Runtimes 3.14.7t and 3.14t are both CPython 3.14.7t.
+--runtime 3.14t --fail-if-slower 5% --vary X=1,2 -> 3.14t alone is measured
+--runtime 3.14t --fail-if-slower 5% --variant a:env=X=1 --variant b:env=X=2 ->"""
 
 
-@pytest.mark.parametrize("line", PATCHES.splitlines())
-def test_of_patch_releases_each_must_be_there_and_none_twice(
+@pytest.mark.parametrize("line", INSTALLED.splitlines())
+def test_runtimes_that_are_not_there_or_have_nothing_to_compare_are_refused(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_pythons(tmp_path, "a/python3.14t 3.14.6 free_threaded\nb/python3.14t 3.14.7 free_threaded")
     monkeypatch.setattr(uv, "find", lambda: None)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
-    names, _, refused = line.partition(" ->")
-    plan = replace(load_experiment("default"), runtimes=tuple(map(RuntimeName, names.split(","))))
+    flags, _, refused = line.partition(" ->")
+    plan = service_plan(flags)
     with pytest.raises(BadInput, match=refused.strip()) if refused else nullcontext():
-        assert [*chosen.choose_runtimes(plan, FLAGS)[0].runtimes] == names.split(",")
+        assert chosen.choose_runtimes(plan, FLAGS)[0].runtimes == plan.runtimes
 
 
 def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measured(
@@ -102,19 +105,3 @@ def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measur
         "PYTHON_GIL is not passed to 3.11 and 3.14, which ignore it or do not start with it.",
         "PYTHON_CPU_COUNT is not passed to 3.11, which ignore it or do not start with it.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("flags", "is_refused"),
-    [("--vary X=1,2", True), ("--variant a:env=X=1 --variant b:env=X=2", False)],
-)
-def test_a_threshold_with_nothing_to_compare_is_refused(
-    flags: str, is_refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_pythons(tmp_path, "a/python3.14 3.14.7")
-    monkeypatch.setattr(uv, "find", lambda: None)
-    monkeypatch.setenv("PATH", str(tmp_path / "a"))
-    plan = service_plan(f"{flags} --runtime 3.14 --fail-if-slower 5%")
-    refused = pytest.raises(BadInput, match=r"3\.14 alone is measured") if is_refused else nullcontext()
-    with refused:
-        assert chosen.choose_runtimes(plan, FLAGS)[0].runtimes == ("3.14",)

@@ -25,7 +25,7 @@ from core.secret import revealed
 from core.user_service import App
 from lab.environments import environment
 from lab.project import packages
-from tests.config.planning import command_of
+from tests.config.planning import command_of, service_of
 
 WSGI = "def app(environ, start_response): ...\n"
 ASGI = "class App:\n    async def __call__(self, scope, receive, send): ...\n\napplication = App()\n"
@@ -52,8 +52,7 @@ def test_without_flags_the_plan_has_the_application_its_server_and_its_packages(
     assert isinstance(app, App)
     assert (app.app, app.server, app.interface) == ("app:app", "gunicorn", "wsgi")
     assert app.requirements == str(here / "requirements.txt")
-    assert plan.user_service is not None
-    assert [*map(str, plan.user_service.requests.requests)] == ["GET /"]
+    assert [*map(str, service_of(plan).requests.requests)] == ["GET /"]
     assert {"Packages", "Application", "Server"} <= {line.split(":")[0] for line in capsys.readouterr().err.split("\n")}
 
 
@@ -110,23 +109,23 @@ def test_paths_are_told_from_the_folder_of_the_plan(here: Path) -> None:
     assert Path(command.directory).resolve() == here / "src"
 
 
-WRONG = {
-    "4x.yaml": "name is 4x",
-    "shop.yaml --directory nowhere": "No application was found",
-    "shop.yaml --app app:none": "app:none cannot be imported",
-    ".": "exists",
-    f"pool.yaml {FLAGS}": "pool is a name that gilscope uses itself",
-    f"shop.yaml {FLAGS} --runtime native": "--runtime is native",
-    f"{'x' * 300}.yaml --name x {FLAGS}": "cannot be written: File name too long",
-    f"shop.yaml {FLAGS} --requirements none.txt": "none.txt, which cannot be read",
-    f"shop.yaml {FLAGS} --with mongo": "--with is mongo",
-}
+WRONG = f"""\
+4x.yaml -> name is 4x
+shop.yaml --directory nowhere -> No application was found
+shop.yaml --app app:none -> app:none cannot be imported
+. -> exists
+pool.yaml {FLAGS} -> pool is a name that gilscope uses itself
+shop.yaml {FLAGS} --runtime native -> --runtime is native
+{"x" * 300}.yaml --name x {FLAGS} -> cannot be written: File name too long
+shop.yaml {FLAGS} --requirements none.txt -> none.txt, which cannot be read
+shop.yaml {FLAGS} --with mongo -> --with is mongo"""
 
 
-@pytest.mark.parametrize(("line", "words"), WRONG.items(), ids=lambda value: str(value)[:40])
-def test_what_is_wrong_is_said_and_nothing_is_written(line: str, words: str, here: Path) -> None:
+@pytest.mark.parametrize("line", WRONG.splitlines(), ids=lambda line: line[-40:])
+def test_what_is_wrong_is_said_and_nothing_is_written(line: str, here: Path) -> None:
+    given, _, words = line.partition(" -> ")
     with pytest.raises(BadInput, match=words):
-        init(split(line))
+        init(split(given))
     assert os.listdir(here) == ["app.py"]
 
 
@@ -145,11 +144,10 @@ SERVICES: list[dict[str, Any]] = [
 ]
 
 
-def made(service: dict[str, Any], folder: Path, runtimes: tuple[str, ...] = DEFAULT_RUNTIMES) -> tuple[str, Plan]:
+def made(service: dict[str, Any], folder: Path) -> tuple[str, Plan]:
     """The text of the plan for *service*, and the plan that flags alone would make."""
     asked = user_service_plan(service, folder)
-    assert asked.user_service is not None
-    return plan_text("shop.yaml", service, asked.user_service, runtimes), asked
+    return plan_text("shop.yaml", service, service_of(asked), DEFAULT_RUNTIMES), asked
 
 
 def loaded(text: str, folder: Path) -> Plan:
@@ -181,9 +179,8 @@ def test_examples_in_comments_are_accepted_where_they_are_uncommented(service: d
     request, _, after = example.partition("\n\n")
     uncommented = f"{start}{request}".replace("    # ", "    ")
     plan = loaded(f"{before}{uncommented}\n\n{after}", tmp_path)
-    described = plan.user_service
-    assert described is not None
-    second = described.requests.requests[1]
+    requests = service_of(plan).requests
+    second = requests.requests[1]
     assert (str(second), second.weight, second.expect_status) == ("POST /items", 3, 201)
     assert revealed(command_of(plan).environment["LOG_LEVEL"]) == "warning"
-    assert described.requests.think_time_s == 0.01
+    assert requests.think_time_s == 0.01

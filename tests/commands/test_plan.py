@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from math import ceil
-from pathlib import Path
 
 import pytest
 
@@ -67,15 +66,11 @@ def test_plan_takes_every_flag_of_a_run(capsys: pytest.CaptureFixture[str]) -> N
     ("line", "column", "arms"),
     [
         ("--system 1 --runtime 3.14,3.14t --aa", 2, ["3.14", "3.14t", "3.14t again"]),
-        ("--plan {folder}/plan.yaml", 1, ["a", "b", "a again"]),
+        ("--arm a=http://127.0.0.1:1/ --arm b=http://127.0.0.1:2/ --aa", 1, ["a", "b", "a again"]),
     ],
 )
-def test_the_table_has_a_row_for_the_second_measurement_of_aa(
-    line: str, column: int, arms: list[str], tmp_path: Path
-) -> None:
-    urls = '{a: "http://127.0.0.1:1/", b: "http://127.0.0.1:2/"}'
-    (tmp_path / "plan.yaml").write_text(f"aa: true\nservice:\n  targets: {urls}\n")
-    ((_, rows),) = command.cell_table(planned(line.format(folder=tmp_path)), 2).groups
+def test_the_table_has_a_row_for_the_second_measurement_of_aa(line: str, column: int, arms: list[str]) -> None:
+    ((_, rows),) = command.cell_table(planned(line), 2).groups
     assert [str(row[column].words) for row in rows] == arms
 
 

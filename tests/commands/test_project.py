@@ -11,7 +11,7 @@ from commands import project
 from commands.project import complete_from_project
 from config.flags import plan_from
 from core.errors import BadInput
-from core.messages import Arg, Message, as_message, message
+from core.messages import Message, as_message, message
 from lab.project import packages
 from lab.python import interpreters
 from tests.config.planning import parsed
@@ -31,11 +31,8 @@ def in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def found(line: str) -> tuple[dict[str, Any], list[str]]:
     """The flags, filled in, and what was said."""
     notes: list[str] = []
-
-    def note(text: str | Message, **args: Arg) -> None:
-        notes.append(str(as_message(text, args)))
-
-    return complete_from_project(parsed(line), note), notes
+    filled = complete_from_project(parsed(line), lambda text, **args: notes.append(str(as_message(text, args))))
+    return filled, notes
 
 
 def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -51,9 +48,12 @@ def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list
     return asked
 
 
-# What is installed, what is compared, and what is installed for it.
+# What is installed, flags, what is compared, and what is installed for it. Two runtimes are enough where values or
+# variants are the question.
 BUILDS = """\
 3.14 3.14t -> 3.14,3.14t+gil,3.14t
+3.14 3.14t | --vary POOL=1,8 -> 3.14,3.14t
+3.14 3.14t | --variant a:env=X=1 --variant b:env=X=2 -> 3.14,3.14t
 3.14 3.14t 3.15 3.15t -> 3.14,3.14t+gil,3.14t
 3.14 3.15 3.15t -> 3.15,3.15t+gil,3.15t
 3.15t -> 3.15,3.15t+gil,3.15t 3.15
@@ -64,9 +64,10 @@ BUILDS = """\
 def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names, _, expected = line.partition(" -> ")
+    given, _, expected = line.partition(" -> ")
+    names, _, flags = given.partition(" | ")
     asked = with_runtimes(names.split(), monkeypatch)
-    filled, notes = found("--service-command '{python} {port}'")
+    filled, notes = found(f"--service-command '{{python}} {{port}}' {flags}")
     assert [filled["runtime"], *asked] == expected.split()
     assert any("uv installs" in note for note in notes) == bool(asked)
 
@@ -122,21 +123,21 @@ def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
         found("--app shop:other --runtime 3.14")
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("--app shop", "it must be MODULE:NAME"),
-        ("--app shop:wsgi --service-command {python}{port}", "exactly one of|does not apply"),
-        ("--app shop:wsgi --blocks 0", "--blocks is 0"),
-        ("--app shop:wsgi --slo p99<50ms --blocks 1", r"itself\. Remove --blocks"),
-    ],
-)
+REFUSED = """\
+--app shop -> it must be MODULE:NAME
+--app shop:wsgi --service-command {python}{port} -> exactly one of|does not apply
+--app shop:wsgi --blocks 0 -> --blocks is 0
+--app shop:wsgi --slo p99<50ms --blocks 1 -> itself\\. Remove --blocks"""
+
+
+@pytest.mark.parametrize("line", REFUSED.splitlines())
 def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed(
-    line: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project, "_requirements", lambda *_: pytest.fail("something was installed"))
+    flags, _, reason = line.partition(" -> ")
     with pytest.raises(BadInput, match=reason):
-        found(line)
+        found(flags)
 
 
 def test_the_packages_are_installed_for_a_python_beside_native(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,11 +181,3 @@ def test_a_variant_in_a_folder_of_its_own_gets_the_packages_of_that_folder_or_no
     filled, _ = found(f"{line} --variant b:directory=sub/old --variant a:requirements=flask==3.1")
     assert filled["requirements"] == str(tmp_path / "sub/requirements.txt")
     assert filled["variant"][-2:] == [f"a:requirements={tmp_path}/old/requirements.txt", "b:requirements=/dev/null"]
-
-
-@pytest.mark.parametrize("flags", ["--vary POOL=1,8", "--variant a:env=X=1 --variant b:env=X=2"])
-def test_where_values_or_variants_are_the_question_there_are_two_runtimes(
-    flags: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with_runtimes(("3.14", "3.14t"), monkeypatch)
-    assert found(f"--service-command '{{python}} {{port}}' {flags}")[0]["runtime"] == "3.14,3.14t"

@@ -1,4 +1,7 @@
-"""`runner.py list`, `export` and `compare` in this process."""
+"""`runner.py report`, `list`, `export` and `compare` on saved runs, in this process.
+
+They draw no figures: tests/reports/test_write.py does.
+"""
 
 import json
 from pathlib import Path
@@ -9,7 +12,57 @@ from commands.compare import main as compare
 from commands.export import main as export
 from commands.list import main as list_runs
 from commands.output import NO_VERDICT, THRESHOLD_MISSED
+from commands.report import main as report
+from record.run_file import load
+from record.saved_run import FILE_NAME
+from reports.exports import texts
+from reports.render import figures
 from tests.commands.saved import saved
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "page_panels", lambda *_: [""])
+    monkeypatch.setattr(figures, "sheet", lambda *_: "")
+
+
+def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = saved(tmp_path / "a")
+    assert report([str(folder), "--lang", "zh"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"网页：{folder}/report.html"
+    assert '<html lang="zh-Hans">' in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_json_is_one_document_with_the_comparisons_of_the_file_that_was_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        saved(tmp_path / name)
+    old = (tmp_path / "a" / FILE_NAME).rename(tmp_path / "old.json")
+    assert report([str(old), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert ([one["step"] for one in document["comparisons"]], len(document["cells"])) == (["lock"], 12)
+    assert not (tmp_path / FILE_NAME).exists()
+    shown = document["figures"][0]["figures"]
+    # The blocks take from 2.002 to 2.007 s, each for 1000 requests.
+    assert shown["requests_per_s"] == {"value": pytest.approx((1000 / 2.004 + 1000 / 2.005) / 2), "unit": "1/s"}
+    assert shown["blocks_ok"] == {"value": 6, "unit": ""}
+    old.write_text(json.dumps(document))
+    assert load(old).cells == load(tmp_path / "b").cells
+
+
+def test_a_file_that_cannot_be_made_is_named_and_the_rest_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: object) -> str:
+        raise KeyError("pgo")
+
+    monkeypatch.setattr(texts, "cells_sheet", broken)
+    folder = saved(tmp_path / "a")
+    assert report([str(folder)]) == 1
+    told = capsys.readouterr()
+    assert told.err.startswith("error: cells.csv could not be created (KeyError: 'pgo', in test_saved_runs.py:")
+    assert (folder / "report.html").is_file()
 
 
 def test_list_shows_runs_as_json_all_that_is_known_and_in_an_empty_folder_how_to_make_one(

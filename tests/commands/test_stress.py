@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -29,19 +30,20 @@ def test_both_states_of_one_binary_take_part_and_without_a_runtime_that_has_no_g
             arms(names.split(","))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["--target", "http://127.0.0.1:1/"], "stress must start the service itself"),
-        (["--service-command", SERVICE, "--seconds", "0"], "--seconds is 0; it must be a time above 0"),
-        (["--service-command", SERVICE, "--out", "{}"], "already contains a stress report. Name another folder"),
-    ],
-)
-def test_what_cannot_be_stressed_is_refused(arguments: list[str], why: str, tmp_path: Path) -> None:
+REFUSED = f"""\
+--target http://127.0.0.1:1/ -> stress must start the service itself
+--service-command '{SERVICE}' --seconds 0 -> --seconds is 0; it must be a time above 0
+--service-command '{SERVICE}' --out . -> already contains a stress report. Name another folder"""
+
+
+@pytest.mark.parametrize("line", REFUSED.splitlines())
+def test_what_cannot_be_stressed_is_refused(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime_or_skip("3.14t")
-    (tmp_path / "stress.json").touch()
+    monkeypatch.chdir(tmp_path)
+    Path("stress.json").touch()
+    arguments, _, why = line.partition(" -> ")
     with pytest.raises(BadInput, match=why):
-        main([word.format(tmp_path) if word == "{}" else word for word in arguments])
+        main(split(arguments))
 
 
 ALONE = pytest.mark.alone  # two threads that never run at the same time have no race

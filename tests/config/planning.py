@@ -6,8 +6,9 @@ from typing import Any
 
 from config.flags import Parser, add_run_flags, plan_from
 from config.run_plan import Plan
+from core.cell import Cell
 from core.messages import NOTHING
-from core.user_service import Command
+from core.user_service import Command, UserService
 from record.decode import decoded
 from record.run_file import plain
 from record.saved_plan import SavedPlan
@@ -25,11 +26,22 @@ def stored(plan: Plan) -> Plan:
     return Plan.from_saved(decoded(json.loads(json.dumps(plain(plan.saved()))), SavedPlan))
 
 
+def service_of(plan: Plan) -> UserService:
+    """The service of a user's own that the plan measures."""
+    assert plan.user_service
+    return plan.user_service
+
+
 def command_of(plan: Plan) -> Command:
     """How the plan's service is started."""
-    assert plan.user_service
-    assert plan.user_service.command
-    return plan.user_service.command
+    command = service_of(plan).command
+    assert command
+    return command
+
+
+def cells_of_one(plan: Plan) -> list[Cell]:
+    """The cells of the plan under its first runtime."""
+    return [cell for cell in plan.cells() if cell.runtime == plan.runtimes[0]]
 
 
 def parsed(line: str = "") -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Hosts in plans and files; refused.txt has what is refused across hosts."""
 
 from pathlib import Path
+from shlex import split
 
 import pytest
 from yaml import safe_load
@@ -32,38 +33,26 @@ def test_a_file_of_hosts_is_read_and_kept_with_the_plan(here: str) -> None:
     assert (layout.services_on, layout.clients_on, loader.address) == ("a", ("b",), "10.0.0.2")
 
 
-@pytest.mark.parametrize(
-    ("given", "command"),
-    [
-        (
-            "{ssh: 'me@[fd00::2]:23'}",
-            "ssh -T -o BatchMode=yes -o ConnectTimeout=8 -o ControlPath=none -p 23 -- me@fd00::2",
-        ),
-        ("{via: here}", ""),
-        ("{via: kubectl, pod: loader-0}", "kubectl exec -i loader-0 --"),
-        (
-            "{via: kubectl, pod: loader-0, namespace: measure, container: main}",
-            "kubectl exec -i -n measure loader-0 -c main --",
-        ),
-        ("{via: docker, container: loader}", "docker exec -i loader"),
-        ("{via: podman, container: loader}", "podman exec -i loader"),
-        (
-            "{via: srun, node: n2, job: 17}",
-            "srun --overlap --unbuffered --nodes=1 --ntasks=1 --jobid=17 --nodelist=n2",
-        ),
-        ("{via: [nsenter, -t, 812, -a]}", "nsenter -t 812 -a"),
-    ],
-)
-def test_a_host_is_reached_by_the_words_of_its_carrier(tmp_path: Path, given: str, command: str) -> None:
+# A host, and the command that reaches it. A name with shell characters is one word of it.
+CARRIERS = """\
+{ssh: 'me@[fd00::2]:23'} -> ssh -T -o BatchMode=yes -o ConnectTimeout=8 -o ControlPath=none -p 23 -- me@fd00::2
+{via: here} ->
+{via: kubectl, pod: loader-0} -> kubectl exec -i loader-0 --
+{via: kubectl, pod: l, namespace: measure, container: main} -> kubectl exec -i -n measure l -c main --
+{via: kubectl, pod: "x; $(reboot) 'y' {node} *"} -> kubectl exec -i "x; $(reboot) 'y' {node} *" --
+{via: docker, container: loader} -> docker exec -i loader
+{via: docker, container: "x; $(reboot) 'y' {node} *"} -> docker exec -i "x; $(reboot) 'y' {node} *"
+{via: podman, container: loader} -> podman exec -i loader
+{via: podman, container: "x; $(reboot) 'y' {node} *"} -> podman exec -i "x; $(reboot) 'y' {node} *"
+{via: srun, node: n2, job: 17} -> srun --overlap --unbuffered --nodes=1 --ntasks=1 --jobid=17 --nodelist=n2
+{via: [nsenter, -t, 812, -a]} -> nsenter -t 812 -a"""
+
+
+@pytest.mark.parametrize("line", CARRIERS.splitlines())
+def test_a_host_is_reached_by_the_words_of_its_carrier(tmp_path: Path, line: str) -> None:
+    given, _, command = line.partition(" ->")
     (host,) = parse_hosts(Given(value={"a": safe_load(given)}, name="--hosts", folder=tmp_path)).values()
-    assert host.carrier == command.split()
-
-
-def test_a_name_with_shell_characters_is_one_word(tmp_path: Path) -> None:
-    name = "x; $(reboot) 'y' {node} *"
-    for via, key in (("kubectl", "pod"), ("docker", "container"), ("podman", "container")):
-        (host,) = parse_hosts(Given(value={"a": {"via": via, key: name}}, name="--hosts", folder=tmp_path)).values()
-        assert name in host.carrier
+    assert host.carrier == split(command)
 
 
 def test_a_service_of_a_users_own_is_called_by_the_same_client_under_every_runtime(here: str) -> None:

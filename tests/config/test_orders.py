@@ -21,14 +21,6 @@ def test_each_cell_runs_right_after_each_other_one_equally_often(count: int, blo
         assert set(after.values()) == {blocks // count}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_of_two_arms_both_run_after_the_same_one_in_each_block(seed: int) -> None:
-    """AB BA AB BA: what a cell leaves behind is in both times of a block alike."""
-    orders = [block_order(2, block, seed) for block in range(1, 9)]
-    assert orders[::2] == [orders[0]] * 4
-    assert orders[1::2] == [orders[0][::-1]] * 4
-
-
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 13, 56])
 def test_a_block_has_every_cell_once_and_the_next_is_its_mirror_image_so_that_drift_cancels(count: int) -> None:
     for block in range(1, 20, 2):

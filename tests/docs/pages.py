@@ -59,15 +59,18 @@ def run_parser() -> flags.Parser:
     return parser
 
 
+def with_made(text: str, name: str, lines: str) -> str:
+    """Return the text of a page with *lines* in place of the paragraph below `made from` *name*."""
+    before, mark, after = text.partition(f"<!-- made from {name} -->\n\n")
+    return before + mark + lines + "".join(after.partition("\n\n")[1:]).removeprefix("\n")
+
+
 def with_table(text: str, name: str, table: Iterable[Sequence[str]]) -> str:
     """Return the text of a page with *table*, rows of cells, below the head that follows `made from` *name*."""
-    mark = f"<!-- made from {name} -->\n\n"
-    before, _, after = text.partition(mark)
-    head, rule, *lines = after.splitlines(keepends=True)
-    assert rule.startswith("|---"), f"the page has no {mark.strip()} with the head of a table"
+    head = re.search(rf"<!-- made from {name} -->\n\n(\|.*\n\|---.*\n)", text)
+    assert head, f"the page has no table that is made from {name}"
     body = "".join(f"| {' | '.join(cells)} |\n" for cells in table).replace("|  |", "| |")
-    rest = re.sub(r"\A(\|.*\n)*", "", "".join(lines))
-    return f"{before}{mark}{head}{rule}{body}{rest}"
+    return with_made(text, name, head[1] + body)
 
 
 def expect(page: Path, made: str) -> None:
@@ -98,14 +101,10 @@ def rows(page: Path, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|\n").split(" | ")] for body in bodies for line in body.splitlines()]
 
 
-def named(page: Path, heading: str) -> list[str]:
-    """The names in the first column of the tables under a heading."""
-    return [name for row in rows(page, heading) for name in re.findall(r"`([^`]+)`", row[0])]
-
-
-def needed(page: Path, heading: str) -> list[str]:
-    """The names in the first column of the lines under a heading that are a must."""
-    return [name for row in rows(page, heading) if row[1] == "must" for name in re.findall(r"`([^`]+)`", row[0])]
+def named(page: Path, heading: str, kind: str = "") -> list[str]:
+    """The names in the first column of the tables under a heading. kind: only those with that second column."""
+    kept = [row for row in rows(page, heading) if kind in ("", row[1])]
+    return [name for row in kept for name in re.findall(r"`([^`]+)`", row[0])]
 
 
 def lines_of(who: str) -> list[tuple[str, Any]]:

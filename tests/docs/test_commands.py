@@ -22,6 +22,7 @@ from tests.docs.pages import (
     OURS,
     PAGES,
     blocks,
+    each_page,
     lines,
     ours,
     outside_system,
@@ -37,22 +38,22 @@ OTHERS = (  # programs that are not ours, what needs network namespaces, and nat
     *("apt-get install ", "export GILSCOPE=", "uv ", "uvx ", "ssh me@", "python -m pyperf compare_to "),
     "native/bin/",
 )
-ONLY_PARSED = {  # why these commands do not run here
-    "": "measures; the cells of its plan are listed",
-    "audit": "asks a package index",
-    "hosts": "needs other hosts",
-    "init": "test_measure_your_service runs it",
-    "native": "builds for minutes",
-    "plan": "asks every interpreter; the cells of its plan are listed",
-    "runtimes": "asks every interpreter; tests/test_runner.py runs it",
-    "setup": "downloads interpreters",
-    "stress": "takes a minute",
-}
+ONLY_PARSED = (  # these commands do not run here, for these reasons
+    "",  # measures; the cells of its plan are listed
+    "audit",  # asks a package index
+    "hosts",  # needs other hosts
+    "init",  # test_measure_your_service runs it
+    "native",  # builds for minutes
+    "plan",  # asks every interpreter; the cells of its plan are listed
+    "runtimes",  # asks every interpreter; tests/test_runner.py runs it
+    "setup",  # downloads interpreters
+    "stress",  # takes a minute
+)
 SAVED = (
     *("docs/example-run", "docs/record", "reports/out/main", "reports/out/branch", "reports/out/other-machine"),
     *("run-base", "run-head"),
 )
-PARSE_ARGS = argparse.ArgumentParser.parse_args
+PARSE_ARGS = argparse.ArgumentParser.parse_known_args
 NO_PLANS = ("asked.yml", "hosts.yaml")
 SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
 VARIABLES = {name for page in PAGES for name in re.findall(r"\{env:(\w+)\}", page.read_text())}
@@ -105,7 +106,9 @@ def test_a_command_of_gilscope_runs_or_is_accepted(
     if command in ("", "plan") and "--resume" not in rest:  # whose cells are in the folder
         accept(rest)
     if command in ONLY_PARSED:
-        stop_after_parsing(monkeypatch, command or "run", rest)
+        monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", parse_and_stop)
+        with pytest.raises(Parsed):
+            command_line.find(command or "run")(rest)
     else:
         ended = command_line.find(command)(rest)
         assert ended in ((0, 1, 3) if "--fail-if-slower" in words else (0,))
@@ -120,45 +123,31 @@ def accept(words: Sequence[str]) -> None:
     assert flags.plan_from(given).cells()
 
 
-def stop_after_parsing(monkeypatch: pytest.MonkeyPatch, command: str, words: Sequence[str]) -> None:
-    """Expect that the command accepts its arguments."""
-    parse = flags.Parser.parse
-
-    def parse_and_stop(parser: flags.Parser, arguments: Sequence[str]) -> Any:
-        parse(parser, arguments)
-        raise Parsed
-
-    monkeypatch.setattr(flags.Parser, "parse", parse_and_stop)
-    with pytest.raises(Parsed):
-        command_line.find(command)(words)
+def parse_and_stop(parser: argparse.ArgumentParser, words: Sequence[str] | None = None, _: Any = None) -> Any:
+    """Expect that a command accepts its arguments, and stop it there."""
+    assert PARSE_ARGS(parser, words)[1] == []
+    raise Parsed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+@each_page
 def test_other_commands_of_the_repository_exist_with_their_flags(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", parse_and_stop)
     targets = re.findall(r"^([\w-]+):.*##", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
     for line in lines(page):
         if match := MAKE.match(line):
             assert {word for word in words_of(match[1]) if "=" not in word} <= set(targets)
         if (match := BENCHMARK.match(line)) and not line.startswith(OTHERS):
             monkeypatch.setattr(sys, "argv", [match[1], *words_of(match[2])])
-            monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_args_and_stop)
             with pytest.raises(Parsed):
                 importlib.import_module(match[1]).main()
-            monkeypatch.undo()
-
-
-def parse_args_and_stop(parser: argparse.ArgumentParser, words: Sequence[str] | None = None, _: Any = None) -> Any:
-    PARSE_ARGS(parser, words)
-    raise Parsed
 
 
 @pytest.mark.parametrize("page", [one for one in PAGES if one.parent in (DOCS, DOCS / "measurements", DOCS / "record")])
 def test_blocks_of_commands_hold_nothing_else(page: Path) -> None:
     known = (OURS, BENCHMARK, MAKE)
-    block_lines = [line.strip() for kind in ("", "sh") for text in blocks(page, kind) for line in text.splitlines()]
-    assert [
-        line for line in block_lines if not line.startswith(OTHERS) and not any(one.match(line) for one in known)
-    ] == []
+    block_lines = "".join([*blocks(page, ""), *blocks(page, "sh")]).splitlines()
+    rest = [line.strip() for line in block_lines if not line.strip().startswith(OTHERS)]
+    assert [line for line in rest if not any(one.match(line) for one in known)] == []
 
 
 def test_plans_and_a_session_load(folder: Path) -> None:

@@ -21,7 +21,7 @@ from record.comparison import StepName, Word
 from record.saved_run import Status
 from reports.sections import best, comparisons, costs, limit, memory, values
 from reports.view import View
-from tests.docs.pages import DOCS, blocks, each_page, lines_of, listed, named, needed, rows
+from tests.docs.pages import DOCS, blocks, each_page, lines_of, listed, named, rows
 from tests.reports.reading import every_chapter
 
 
@@ -59,31 +59,32 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
     return {**reply, **{key: None for key in ("calc_ns", "begun_ns") if key in reply}}
 
 
-RESULT = DOCS / "result.md"
+RESULT, PAGE, CONTRACT = (DOCS / name for name in ("result.md", "own-service.md", "child-contract.md"))
 QUIET = quiet.facts(0)
-NAMED: dict[tuple[str, str], Iterable[str]] = {
-    ("machine", "What each line means"): [str(one.name) for one in doctor.judge_machine(QUIET)],
-    ("evidence", "Steps"): get_args(StepName),
-    ("own-service", "A command"): PLACES,
-}
 
 
-@pytest.mark.parametrize(("page", "heading"), NAMED)
-def test_names_in_a_table_are_those_of_the_code(page: str, heading: str) -> None:
-    assert sorted(named(DOCS / f"{page}.md", heading)) == sorted(NAMED[page, heading])
+def values_of(heading: str, key: str) -> list[str]:
+    """Return the values that result.md names for a key."""
+    return re.findall(r"`(\w+)`", listed(RESULT, heading)[key])
 
 
-@pytest.mark.parametrize(("heading", "facts"), [("How quiet it was", QUIET), ("A window", QUIET["window"])])
-def test_facts_of_a_quiet_machine_are_listed(heading: str, facts: dict[str, Any]) -> None:
-    assert listed(RESULT, heading).keys() == facts.keys()
+NAMED: list[tuple[Iterable[str], Iterable[str]]] = [  # names in the docs, and those of the code
+    (named(DOCS / "machine.md", "What each line means"), [str(one.name) for one in doctor.judge_machine(QUIET)]),
+    (named(DOCS / "evidence.md", "Steps"), get_args(StepName)),
+    (named(PAGE, "A command"), PLACES),
+    (listed(RESULT, "How quiet it was"), QUIET),
+    (listed(RESULT, "A window"), QUIET["window"]),
+    (values_of("A cell", "status"), get_args(Status)),
+    (values_of("A comparison", "step"), get_args(StepName)),
+    (values_of("A comparison", "verdict"), get_args(Word)),
+    (named(CONTRACT, "The result of a service", "must"), SERVICE_MUST),
+    (named(CONTRACT, "The result of a client", "must"), CLIENT_MUST),
+]
 
 
-@pytest.mark.parametrize(
-    ("heading", "key", "kind"),
-    [("A cell", "status", Status), ("A comparison", "step", StepName), ("A comparison", "verdict", Word)],
-)
-def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any) -> None:
-    assert sorted(re.findall(r"`(\w+)`", listed(RESULT, heading)[key])) == sorted(get_args(kind))
+@pytest.mark.parametrize(("documented", "declared"), NAMED)
+def test_names_in_the_docs_are_those_of_the_code(documented: Iterable[str], declared: Iterable[str]) -> None:
+    assert sorted(documented) == sorted(declared)
 
 
 def test_sections_and_columns_of_a_report_are_explained() -> None:
@@ -97,9 +98,6 @@ def test_sections_and_columns_of_a_report_are_explained() -> None:
     assert shown | {"ratio [95 %]", *get_args(Word)} == {*named(page, "Verdicts")}
 
 
-PAGE = DOCS / "own-service.md"
-
-
 def test_servers_are_documented_with_the_page_that_their_options_come_from() -> None:
     shown = {row[0]: (row[1], row[2] == "yes") for row in rows(PAGE, "An application: WSGI or ASGI")}
     assert shown == {
@@ -109,23 +107,18 @@ def test_servers_are_documented_with_the_page_that_their_options_come_from() -> 
 
 
 @pytest.mark.parametrize(
-    ("who", "must", "kind", "of_the_cell"),
-    [
-        ("service", SERVICE_MUST, ServiceLine, set()),
-        ("client", CLIENT_MUST, ClientLine, {"cell_id", "system", "runtime", "params"}),
-    ],
+    ("who", "kind", "of_the_cell"),
+    [("service", ServiceLine, set()), ("client", ClientLine, {"cell_id", "system", "runtime", "params"})],
 )
-def test_keys_of_the_contract_are_those_that_children_are_told_must_say_and_may_say(
-    who: str, must: tuple[str, ...], kind: type[Any], of_the_cell: set[str]
+def test_keys_of_the_contract_are_those_that_children_are_told_and_may_say(
+    who: str, kind: type[Any], of_the_cell: set[str]
 ) -> None:
-    contract = DOCS / "child-contract.md"
-    assert sorted(needed(contract, f"The result of a {who}")) == sorted(must)
-    documented = {*named(contract, f"The result of a {who}"), *listed(RESULT, f"A {who}")}
+    documented = {*named(CONTRACT, f"The result of a {who}"), *listed(RESULT, f"A {who}")}
     documented |= {*listed(RESULT, "What a process used")}
     assert {*kind.__annotations__} - {"client_id", "host", "program", "processes"} <= documented
     ((_, told), (_, ready), *_, (_, said)) = lines_of(who)
-    assert {*named(contract, f"What a {who} is told"), *of_the_cell} == set(told)
-    assert set(named(contract, "A service is ready")) == set(ready)
+    assert {*named(CONTRACT, f"What a {who} is told"), *of_the_cell} == set(told)
+    assert set(named(CONTRACT, "A service is ready")) == set(ready)
     assert set(said["result"]) <= documented
 
 

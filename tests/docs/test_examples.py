@@ -42,22 +42,20 @@ def test_the_orchestrator_and_its_children_say_what_the_contract_shows(
     cell = Cell.build(system="2", runtime=str(any_runtime.name), reads=reads, values=shown["params"])
     spoken: list[tuple[str, str, Any]] = []
 
-    def note(child: Child, direction: str, line: Any) -> None:
-        spoken.append((str(child.label).partition(" ")[0].lower(), direction, json.loads(json.dumps(line))))
+    def note(name: str, direction: str) -> None:
+        method = getattr(Child, name)
 
-    def tell(child: Child, line: Any) -> None:
-        note(child, "<", line)
-        tell_it(child, line)
+        def noted(child: Child, *told: Any) -> Any:
+            answer = method(child, *told)
+            (line,) = told or (answer,)
+            if line is not None:
+                spoken.append((str(child.label).partition(" ")[0].lower(), direction, json.loads(json.dumps(line))))
+            return answer
 
-    def line_of(child: Child) -> Any:
-        line = its_line(child)
-        if line is not None:
-            note(child, ">", line)
-        return line
+        monkeypatch.setattr(Child, name, noted)
 
-    tell_it, its_line = Child.tell, Child.line
-    monkeypatch.setattr(Child, "tell", tell)
-    monkeypatch.setattr(Child, "line", line_of)
+    note("tell", "<")
+    note("line", ">")
     warmed = replace(bench, method=Method.from_json(shown["method"]))
     assert measure(cell, systems.find("2"), 1, warmed).answered == cell.requests
     for who, direction in product(("service", "client"), "<>"):

@@ -1,4 +1,7 @@
-"""measure-your-service.md, word for word: its files and commands in a new folder, with fewer, shorter measurements."""
+"""measure-your-service.md, word for word: its files and commands in a new folder, with fewer, shorter measurements.
+
+test_commands.py plans what its second command plans, and tests/commands/test_init.py has the plan without flags.
+"""
 
 import re
 import shlex
@@ -12,14 +15,10 @@ from tests.docs.pages import DOCS, blocks, expect
 from tests.test_runner import gilscope
 
 PAGE = DOCS / "measure-your-service.md"
+SAVED = r"save this \w+ as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```"  # a file of the page, and what is in it
+HURRY = r"everything works, add `(--[^`]+)` to the\s+command that measures"
 RUNTIMES = {"3.14t+gil": True, "3.14t": False}  # and their GILs: of one interpreter, which needs one environment
 STEPS = ("GIL 3.14t+gil → 3.14t", "noise 3.14t → 3.14t again")
-
-
-def files() -> dict[str, str]:
-    """Return {name: content} of the files that the page says to save."""
-    saved = r"save this \w+ as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```"
-    return dict(re.findall(saved, PAGE.read_text(), re.MULTILINE | re.DOTALL))
 
 
 def commands() -> list[str]:
@@ -29,24 +28,12 @@ def commands() -> list[str]:
     return [line.removeprefix("python $GILSCOPE/runner.py ") for line in lines]
 
 
-def hurry() -> str:
-    """The flags that the page gives for seeing that everything works."""
-    (flags,) = re.findall(r"everything works, add `(--[^`]+)` to the\s+command that measures", PAGE.read_text())
-    return str(flags)
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files of the page."""
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plan that the first command of the page writes into a folder with the files of the page."""
     folder = tmp_path_factory.mktemp("shop")
-    for name, content in files().items():
+    for name, content in re.findall(SAVED, PAGE.read_text(), re.MULTILINE | re.DOTALL):
         (folder / name).write_text(content)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def plan(folder: Path) -> Path:
-    """The plan that the first command of the page writes."""
     ran(commands()[0], folder)
     return folder / "shop.yaml"
 
@@ -60,13 +47,13 @@ def ran(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_the_other_commands_measure_each_runtime_with_its_gil_and_print_the_rows_that_the_page_shows(
+def test_the_last_command_measures_each_runtime_with_its_gil_and_prints_the_rows_that_the_page_shows(
     plan: Path,
 ) -> None:
     interpreter = runtime_or_skip("3.14t").interpreter
-    hurried = f"{hurry()} --runtime {','.join(RUNTIMES)} --interpreter 3.14t={interpreter.executable}"
-    _, shows_plan, measures = commands()
-    ran(shows_plan, plan.parent)
+    (shorter,) = re.findall(HURRY, PAGE.read_text())
+    hurried = f"{shorter} --runtime {','.join(RUNTIMES)} --interpreter 3.14t={interpreter.executable}"
+    *_, measures = commands()
     printed = ran(f"{measures} {hurried}", plan.parent).split()
     cells = load(plan.parent / "run").cells
     assert [(cell.status, str(cell.reason), cell.wrong) for cell in cells] == [("ok", "", 0)] * 3
@@ -83,10 +70,3 @@ def test_the_written_plan_without_its_comments_is_the_one_on_the_page(plan: Path
     name, *lines = plan.read_text().splitlines()
     kept = [line for line in lines if not line.lstrip().startswith("#")]
     expect(PAGE, PAGE.read_text().replace(shown, "\n".join([name, *kept, ""])))
-
-
-def test_the_project_alone_gives_the_same_plan_but_for_the_request(plan: Path) -> None:
-    ran("init found.yaml --name shop", plan.parent)
-    before, _, after = plan.read_text().partition("    - request: GET /items/3\n      expect_json: '{\"id\": 3}'\n")
-    written = (plan.parent / "found.yaml").read_text().replace("found.yaml", "shop.yaml")
-    assert written == f"{before}    - request: GET /\n{after}"

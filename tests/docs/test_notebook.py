@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
-import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
@@ -18,7 +17,6 @@ TIMEOUT_S = 120
 LARGEST_BYTES = 300_000
 
 
-@pytest.fixture(scope="module")
 def executed() -> NotebookNode:
     """The notebook with the outputs of a kernel of its own, started in docs.
 
@@ -33,10 +31,10 @@ def executed() -> NotebookNode:
         return client.execute()
 
 
-def test_the_notebook_runs_and_shows_every_arm_and_a_plot(executed: NotebookNode) -> None:
+def test_the_notebook_runs_and_shows_every_arm_and_a_plot() -> None:
     arms = frame(DOCS / "example-run")["arm"].unique()
     assert len(arms) > 2
-    outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
+    outputs = [output for cell in executed().cells for output in cell.get("outputs", [])]
     shown = [output.get("data", {}) for output in outputs]
     assert all(any(arm in data.get("text/plain", "") for data in shown) for arm in arms)
     assert any("image/png" in data for data in shown)

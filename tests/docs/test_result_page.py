@@ -14,7 +14,7 @@ from record import cell_parts, comparison, profile
 from record import child_lines as child
 from record import saved_plan as plan
 from record import saved_run as run
-from tests.docs.pages import DOCS, expect
+from tests.docs.pages import DOCS, expect, with_made
 
 PAGE = DOCS / "result.md"
 MODULES = (method, runtime, child, cell_parts, profile, comparison, plan, run)
@@ -47,12 +47,11 @@ def keys_of(kind: type[Any]) -> set[str]:
 
 def with_list(text: str, names: str, entries: list[tuple[list[str], str]]) -> str:
     """Return the text of the page with *entries*, keys and their meaning, below `made from` *names*."""
-    before, mark, after = text.partition(f"<!-- made from {names} -->\n\n")
-    lines: list[str] = []
+    lines = ""
     for keys, meaning in entries:
         entry = f"- {', '.join(f'`{key}`' for key in keys)}: {meaning}"
-        lines.append(fill(entry, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
-    return before + mark + "\n".join(lines) + "".join(after.partition("\n\n")[1:])
+        lines += fill(entry, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+    return with_made(text, names, lines)
 
 
 @pytest.mark.parametrize("names", re.findall("<!-- made from (.*) -->", PAGE.read_text()))

@@ -1,10 +1,12 @@
 """Tables of options, parameters and figures in the docs are made from the code that declares them: make golden."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
 import pytest
+from yaml import safe_load
 
 import systems
 from analysis.metrics import METRICS, Metric
@@ -21,11 +23,6 @@ from reports.compare.members import MACHINE, METHOD
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 HISTOGRAM = r"^(latency|connect|waiting)_(\w+)_ns$"
-
-
-def _flag_table(options: Iterable[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of flags. The columns are flag and help."""
-    return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
 
 
 def _key_table(options: Sequence[Option]) -> list[list[str]]:
@@ -79,30 +76,7 @@ def _figure_rows() -> Iterator[list[str]]:
         yield [f"`{kind}`", meaning.removeprefix("mean "), of_row, better]
 
 
-MORE = {  # pages on commands and plans
-    "init": "measure-your-service.md",
-    "report": "report.md",
-    "list": "report.md#which-runs-there-are",
-    "export": "report.md#files-for-other-tools",
-    "compare": "compare.md",
-    "runtimes": "plans.md#runtimes",
-    "setup": "plans.md#runtimes",
-    "doctor": "machine.md",
-    "audit": "audit.md",
-    "stress": "audit.md#races-crashes-and-hangs",
-    "hosts": "hosts.md",
-    "record": "record/README.md",
-    "evidence": "evidence.md",
-    "topology": "evidence.md#the-best-setting-under-each-runtime",
-    "scaling": "evidence.md#comparison-of-parameter-values",
-    "memory": "evidence.md#memory",
-    "best": "evidence.md#the-best-setting-under-each-runtime",
-    "patch-regression": "compare.md#patch-releases-and-builds-of-cpython",
-    "echo": "experiments.md#echo-servers",
-    "http-clients": "experiments.md#http-clients",
-    "loadgen": "experiments.md#load-generators",
-    "league": "experiments.md#the-league-of-servers",
-}
+MORE = safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))  # pages on commands and plans
 REFUSED = [
     [", ".join(map(str, MACHINE.values())), "the machine"],
     [", ".join(map(str, METHOD.values())), "the method"],
@@ -124,7 +98,7 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("plans", "keys of a row"): _key_table(ROW),
     ("beside", "keys of an entry"): _key_table(ENTRY),
     ("hosts", "keys of a host"): [[key, "", meaning] for key, meaning in _key_table(hosts.HOST_KEYS)],
-    ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
+    ("hosts", "flags of hosts"): [[f"`{one.usage}`", str(one.help)] for one in hosts.OPTIONS if one.flag],
     ("own-service", "keys of a request"): _key_table(REQUEST),
     ("own-service", "keys of a service"): _key_table(SERVICE),
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],

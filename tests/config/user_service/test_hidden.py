@@ -1,6 +1,5 @@
 """What is shown of values that are not kept, and where they come from."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +8,9 @@ from config.options import Given
 from config.user_service import hidden as masks
 from config.user_service.hidden import hidden, mask, mask_url
 from config.user_service.service_options import masked_arguments
-from config.user_service.service_plan import user_service_plan
 from core.errors import BadInput
 from core.secret import Redactor, Secret, revealed
+from tests.config.planning import COMMAND_LINE, planned, service_of
 
 MASKED = """\
 mask: abc -> ...
@@ -53,20 +52,27 @@ def test_a_command_in_which_values_were_left_out_is_not_run_as_it_is(mask_of: An
         hidden(Given(value=text, name="x"), mask_of)
 
 
-def test_a_command_line_is_kept_without_values() -> None:
-    given = ["--body", "abc", "--env=A=b", "--header=X: y", "--expect-json", '{"a": "abcd"}', "--blocks", "3"]
-    assert masked_arguments(given, Redactor(["abcd"])) == [
-        "--body", "...", "--env=A=...", "--header=X: ...", "--expect-json", '{"a": "..."}', "--blocks", "3",
-    ]  # fmt: skip
+ARGUMENTS = """\
+--body|abc -> --body|...
+--env=A=b -> --env=A=...
+--header=X: y -> --header=X: ...
+--expect-json|{"a": "abcd"} -> --expect-json|{"a": "..."}
+--blocks|3 -> --blocks|3
+--variant|a:env=TOKEN=abc -> --variant|a:env=TOKEN=...
+--variant|a:env=TOKEN=a=abc -> --variant|a:env=TOKEN=...
+--variant=a:env:TOKEN=a=abc -> --variant=a:env:TOKEN=...
+--variant|a=abc -> --variant|a...
+--variant|a:ref=main -> --variant|a:ref=main"""
 
 
-def planned(**request: Any) -> Any:
-    service = {"command": "{python} {port}", "requests": [{"request": "POST /x?a=b", **request}]}
-    plan = user_service_plan(service, Path())
-    assert plan.user_service is not None
-    return plan.user_service.requests.requests[0]
+@pytest.mark.parametrize("line", ARGUMENTS.splitlines())
+def test_a_command_line_is_kept_without_values(line: str) -> None:
+    given, _, kept = line.partition(" -> ")
+    assert masked_arguments(given.split("|"), Redactor(["abcd"])) == kept.split("|")
 
 
-def test_an_expected_answer_that_repeats_a_secret_is_one() -> None:
-    assert isinstance(planned(body="secret", expect_json='{"echo": "secret"}').expect_json, Secret)
-    assert planned(body="secret", expect_json='{"id": 3}').expect_json == {"id": 3}
+@pytest.mark.parametrize(("answer", "is_secret"), [('{"echo": "secret"}', True), ('{"id": 3}', False)])
+def test_an_expected_answer_that_repeats_a_secret_is_one(answer: str, is_secret: bool) -> None:
+    service = service_of(planned(f"{COMMAND_LINE} --body secret --expect-json '{answer}'"))
+    expected = service.requests.requests[0].expect_json
+    assert isinstance(expected, Secret) if is_secret else expected == {"id": 3}
