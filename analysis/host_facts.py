@@ -1,12 +1,11 @@
 """Facts about runs on several hosts: cores of services and clients, and host differences."""
 
 from collections.abc import Mapping
-from itertools import chain
 
 from analysis.builds import build_facts, by_label, known, unlike
-from analysis.steps import MISSING, Step
+from analysis.steps import Step
 from core.layout import Host, Layout
-from core.messages import Message, message, verbatim
+from core.messages import Message, message
 from core.runtime import RuntimeFacts
 from core.system import CLIENT, SERVICE
 from record.saved_plan import MachineFacts
@@ -53,14 +52,7 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
     facts = by_label({name: known(vars(host), MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):
         builds = {name: host.builds.get(runtime, RuntimeFacts()) for name, host in hosts.items()}
-        packages = {*chain.from_iterable(build.installed for build in builds.values())}
-        installed = {name: verbatim(name) for name in sorted(packages)}
-        of_hosts = by_label(
-            {
-                name: build_facts(build) | known(build.installed, installed, MISSING)
-                for name, build in builds.items()
-            }
-        )
+        of_hosts = by_label({name: build_facts(build) for name, build in builds.items()})
         for label, values in of_hosts.items():
             facts[message("{runtime}, {fact}", runtime=runtime, fact=label)] = values
     return [message("hosts differ in {difference}", difference=line) for line in unlike(facts)]

@@ -37,7 +37,7 @@ OUTCOMES = """\
 {"spread": 8} | {"factor": 0.98, "spread": 8} -> passed: inconclusive
 {} | {"factor": 0.5, "bad": "failed"} -> open: in run B, 1 of 11 blocks failed: why.
 {} | {"blocks": 0, "bad": "invalid"} -> open: (median times: 2.001 ms -> -): in run B, 1 of 1 block invalid: why.
-{"blocks": 3, "spread": 30} | {"factor": 1.2, "blocks": 3, "spread": 30} -> open: no interval can be computed from 3
+{"blocks":3,"spread":30} | {"factor":1.2,"blocks":3,"spread":30} -> open: no interval can be computed from 3 blocks
 {"factor": 0.09} | {"factor": 0.09} -> open: the measured time is less than"""
 
 
