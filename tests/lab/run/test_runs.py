@@ -100,6 +100,7 @@ def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
 
 
 def git(folder: Path, arguments: str) -> str:
+    """What git prints."""
     done = subprocess.run(["git", "-C", str(folder), *arguments.split()], check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
