@@ -1,7 +1,6 @@
 """Wheels of our own extensions: built once, known by what they are made of, and why one is not there."""
 
 import dataclasses
-import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -118,18 +117,11 @@ def test_a_missing_tool_is_the_reason_and_an_unknown_extension_is_refused_with_t
     assert built(log) == 0
 
 
-FAILURES = """\
-CMake Error\\n  some: not built: needs boost (Debian: libboost-dev)\\nmore -> not built: needs boost
-Compiling\\nerror[E0308]: mismatched types\\nnote -> failed: error[E0308]: mismatched types
-one\\ntwo -> failed: one / two"""
-
-
-@pytest.mark.parametrize("line", FAILURES.splitlines())
-def test_a_failed_build_leaves_its_reason(line: str, source: Path, log: Path, interpreter: Interpreter) -> None:
-    said, reason = line.replace("\\n", "\n").split(" -> ")
-    log.with_name("log.fail").write_text(f"{said}\n")
-    assert reason in made(interpreter)
-    with pytest.raises(EnvironmentFailed, match=re.escape(reason)):
+def test_a_failed_build_leaves_its_reason(source: Path, log: Path, interpreter: Interpreter) -> None:
+    """tests/lab/native/test_programs.py has all that is made of the output of a build."""
+    log.with_name("log.fail").write_text("CMake Error\n  some: not built: needs boost\nmore\n")
+    assert made(interpreter) == "not built: needs boost"
+    with pytest.raises(EnvironmentFailed, match="not built: needs boost"):
         wheel("some", interpreter)
     log.with_name("log.fail").unlink()
     assert (made(interpreter), wheel("some", interpreter).is_file()) == ("", True)
