@@ -71,24 +71,26 @@ def test_processes_are_added_up_slice_by_slice() -> None:
 
 # Threads of uvicorn --workers 2, as --profile python saw them: a worker's answer to pings, the resource tracker of
 # multiprocessing, the worker's main thread, which runs below the supervisor's frames, and a request's wait for a pool.
-SUPERVISED = """\
-0 multiprocessing/connection.py:416, multiprocessing/connection.py:260, uvicorn/supervisors/multiprocess.py:59
-1 multiprocessing/resource_tracker.py:441, <string>:1
-2 sqlalchemy/engine/default.py:9, uvicorn/server.py:75, uvicorn/supervisors/multiprocess.py:72
-3 multiprocessing/connection.py:416, shop/web.py:31, uvicorn/supervisors/multiprocess.py:72"""
+SUPERVISED = b"""\
+{"frame": ["/usr/lib/python3.14/multiprocessing/connection.py", 416, "wait"]}
+{"frame": ["/usr/lib/python3.14/multiprocessing/connection.py", 260, "wait"]}
+{"frame": ["/usr/lib/python3.14/uvicorn/supervisors/multiprocess.py", 59, "wait"]}
+{"frame": ["/usr/lib/python3.14/multiprocessing/resource_tracker.py", 441, "wait"]}
+{"frame": ["<string>", 1, "wait"]}
+{"frame": ["/usr/lib/python3.14/sqlalchemy/engine/default.py", 9, "wait"]}
+{"frame": ["/usr/lib/python3.14/uvicorn/server.py", 75, "wait"]}
+{"frame": ["/usr/lib/python3.14/uvicorn/supervisors/multiprocess.py", 72, "wait"]}
+{"frame": ["/usr/lib/python3.14/shop/web.py", 31, "wait"]}
+{"stack": [0, 1, 2]}
+{"stack": [3, 4]}
+{"stack": [5, 6, 7]}
+{"stack": [0, 8, 7]}
+"""
 
 
 def test_threads_that_wait_for_a_supervisor_are_idle_and_those_that_wait_below_one_are_not() -> None:
-    frames: list[dict[str, Any]] = []
-    stacks: list[dict[str, Any]] = []
-    for line in SUPERVISED.splitlines():
-        places = [place.rsplit(":", 1) for place in line.partition(" ")[2].split(", ")]
-        stacks.append({"stack": [*range(len(frames), len(frames) + len(places))]})
-        for file, number in places:
-            path = file if file.startswith("<") else f"/usr/lib/python3.14/{file}"
-            frames.append({"frame": [path, int(number), "wait"]})
     counts = "io 0 45, io 1 23, io 2 8, io 3 4, run 0 1"
-    samples = samples_of(slice_at(1, counts), stacks=lines(*frames, *stacks))
+    samples = samples_of(slice_at(1, counts), stacks=SUPERVISED)
     states = [state for state, _ in samples.total]
     assert (states, [*samples.total.values()]) == (["idle", "idle", "io", "io", "run"], [45, 23, 8, 4, 1])
 

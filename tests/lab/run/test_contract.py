@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from core.errors import ChildFailed
-from core.histogram import Histogram
 from lab.run.contract import (
     CLIENT_MUST,
     SERVICE_MUST,
@@ -107,7 +106,7 @@ def test_what_cannot_be_is_refused_with_its_name(line: str) -> None:
 
 
 def test_a_latency_for_each_answer_unless_there_are_errors_or_more_to_say_and_not_too_many_slices_are_due() -> None:
-    untimed = Histogram().to_json()
+    untimed = latency()
     assert "0 as latency.count" in complaint(client(latency=untimed))  # of 1 answer
     take_client_result(CHILD, client(latency=untimed, errors={"timeout": 1}))
     take_client_result(CHILD, client(latency=untimed, said={}))

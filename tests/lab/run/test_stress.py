@@ -79,7 +79,6 @@ def test_a_deadlock_leaves_the_stacks_of_the_threads_that_wait(bench: Bench, tmp
         tmp_path,
         lambda one: "timeout" in one.failures and any("in deadlock\n" in stacks for stacks in one.stacks),
     )
-    assert hung.failures["timeout"] > 0
     assert hung.crashes == ()
 
 
