@@ -204,21 +204,6 @@ def test_a_service_that_never_starts_or_starves_connections_is_not_tried_a_third
     assert "812" not in str(skipped[0].reason)
 
 
-def test_a_run_ends_after_the_block_that_was_enough(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def enough(run: Run, until: Until, spent_ns: int) -> bool:
-        assert until == TINY.until
-        assert spent_ns > 0
-        asked.append(len(run.cells))
-        return len(asked) == 2
-
-    monkeypatch.setattr(experiment, "is_enough", enough)
-    run = journal.carry_out()
-    assert (asked, len(run.cells)) == ([4, 8], 8)
-    assert run.finished_at
-
-
 # ---- going on ------------------------------------------------------------------------------------------------------
 
 
@@ -255,9 +240,16 @@ def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces
     again = {**locks, "sentence": {"text": "again"}}
     taken = iter([[python, locks], [], [again]])
     monkeypatch.setattr(experiment, "profiles", lambda order, bench: next(taken))
-    is_first = iter([True])
-    monkeypatch.setattr(experiment, "is_enough", lambda run, until, spent_ns: next(is_first, False))
+    asked: list[int] = []
+
+    def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
+        asked.append(len(run.cells))
+        return len(asked) == 2
+
+    monkeypatch.setattr(experiment, "is_enough", is_enough)
     run = journal.carry_out()
+    assert (asked, len(run.cells)) == ([4, 8], 8)
+    assert run.finished_at
     run.runtimes["3.11"] = RuntimeFacts(version="3.11.9")
     spent_ns = [run.spent_ns["cells"]]
     journal.stop_at = len(journal.measured) + 2
@@ -269,6 +261,7 @@ def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces
     assert journal.carry_out(run).profiles == [python, locks]
     assert journal.carry_out(run).profiles == [python, again]
     spent_ns.append(run.spent_ns["cells"])
+    assert asked == [4, 8, 8]  # not before a block that had begun
     assert {*run.runtimes} == {"3.11", *RUNTIMES}
     assert spent_ns == sorted({*spent_ns})  # it only grows
 
