@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ import pytest
 
 from core.sidecars import Beside
 from lab.run import running_sidecars as beside
-from tests.lab.python.test_trust import NOBODY
+from tests.lab.python.test_trust import NOBODY, as_root
 
 
 @pytest.fixture
@@ -23,6 +24,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+REDIS = Beside(name="redis", command="redis-server", users=("nobody",))
+
+
 def test_the_folder_is_given_away_last_and_no_link_is_followed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[tuple[str, bool]] = []
 
@@ -31,6 +35,24 @@ def test_the_folder_is_given_away_last_and_no_link_is_followed(folder: Path, mon
         given.append((Path(path).name, follow_symlinks))
 
     monkeypatch.setattr(os, "chown", chown)
-    words = beside.owned(Beside(name="redis", command="redis-server", users=("redis", "nobody")), folder, "port 1")
+    words = beside.owned(replace(REDIS, users=("redis", "nobody")), folder, "port 1")
     assert given == [("data", False), ("config", False), ("private", False)]
     assert words[:3] == ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}"]
+
+
+@as_root
+def test_the_new_owner_cannot_make_root_give_another_file_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it owns the folder, it replaces a file there by a link at once."""
+    victim, chown = folder.parent / "victim", os.chown
+    victim.write_text("root's")
+
+    def chown_and_attack(path: Path, uid: int, gid: int, **how: bool) -> None:
+        chown(path, uid, gid, **how)
+        if path == folder:
+            (folder / "config").unlink()
+            (folder / "config").symlink_to(victim)
+
+    monkeypatch.setattr(os, "chown", chown_and_attack)
+    beside.owned(REDIS, folder, "port 1")
+    assert victim.stat().st_uid == 0
+    assert folder.stat().st_uid == NOBODY
