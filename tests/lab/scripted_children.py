@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +93,12 @@ def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
         watch: Callable[[int], AbstractContextManager[object]] = nullcontext,
         **params: Any,
     ) -> CellResult:
-        said = {"service": [service_says() if service is None else service], "client": [*(clients or [client_says()])]}
+        lines = [service_says() if service is None else service]
+        said = {"service": cycle(lines), "client": cycle(clients or [client_says()])}
         ready_line = _text({"ready": True, "addresses": ["/nowhere"], "runtime": {}} if ready is None else ready)
-        started = {"service": 0, "client": 0}
 
         def command(runtime: Runtime, system: System, role: str) -> list[str]:
-            result = said[role][started[role] % len(said[role])]
-            started[role] += 1
+            result = next(said[role])
             text = _text({"result": result} if isinstance(result, dict) else result)
             return [sys.executable, "-c", SCRIPT, role, ready_line, text]
 

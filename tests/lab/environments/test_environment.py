@@ -1,4 +1,4 @@
-"""Environments: made once, found only when complete, removed when nothing uses them."""
+"""Environments: made once of what has a say in them, found only when complete, removed when nothing uses them."""
 
 import os
 import subprocess
@@ -10,6 +10,7 @@ from time import time
 
 import pytest
 
+from core.errors import BadInput
 from core.messages import Value, as_message
 from lab import processes
 from lab.environments import environment as environments
@@ -17,7 +18,7 @@ from lab.environments.environment import EnvironmentFailed, Recipe, environment,
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.python.fake_pythons import pretend_uv, script
-from tests.lab.wheels import write_wheel
+from tests.lab.wheels import write_project, write_wheel
 
 FAKE_UV = """
 echo "$1 $2" >>"$LOG"
@@ -57,6 +58,11 @@ def aged(path: Path, *, days: float) -> None:
     os.utime(path, (time() - days * 86_400,) * 2)
 
 
+def printed(*command: str | Path) -> list[str]:
+    """The words that it prints."""
+    return subprocess.check_output(command, text=True).split()
+
+
 @pytest.fixture
 def recipe(requirements: Path, interpreter: Interpreter) -> Recipe:
     return Recipe(interpreter=interpreter, requirements_file=requirements)
@@ -79,11 +85,11 @@ def test_an_environment_of_each_runtime_has_its_packages_their_byte_code_and_a_s
     monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
     python = environment(Recipe(interpreter=interpreter, requirements_file=write_wheel(tmp_path)))
     code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
-    value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
+    value, cached, prefix = printed(python, "-I", "-B", "-c", code)
     assert (value, Path(prefix)) == ("7", python.parent.parent)
     assert Path(cached).is_file()
     assert installed_packages(python)["tiny-thing"] == "1.2"
-    value, prefix = subprocess.check_output([python.with_name("tiny-serve")], text=True).split()
+    value, prefix = printed(python.with_name("tiny-serve"))
     assert (value, Path(prefix)) == ("7", python.parent.parent)
 
 
@@ -141,19 +147,23 @@ def test_what_a_killed_run_left_goes_after_a_day_and_what_nothing_used_after_30_
     assert {path.name for path in folder.iterdir()} == {place.name, "new-2", "3.14-recent", "needs.txt-1.txt"}
 
 
-def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
-    log: Path, make: Make, requirements: Path, interpreter: Interpreter
+def test_a_failure_names_runtime_reason_and_the_users_file_and_leaves_nothing(
+    log: Path, make: Make, recipe: Recipe, tmp_path: Path
 ) -> None:
-    place, old = make(), requirements.read_text()
+    """Not the file that was made of the user's."""
+    place = make()
+    (tmp_path / "needs.txt").write_text("flask\n")
+    made_of_it = environments.requirements_file(str(tmp_path / "needs.txt"), ["gunicorn"])
+    again = environments.requirements_file(made_of_it, ["waitress"])
+    project = environments.requirements_file("", ["flask"], "pyproject.toml")
     before = {*place.parent.iterdir()}
-    requirements.write_text("some==2.0 --hash=sha256:00\n")
     log.with_name("log.fail").touch()
-    with pytest.raises(EnvironmentFailed) as caught:
-        make()
-    assert f"requirements-some.txt could not be installed for runtime {interpreter.name}: no such" in str(caught.value)
+    for file, name in ((made_of_it, "needs.txt"), (again, "needs.txt"), (project, "pyproject.toml")):
+        reason = f"packages of {name} could not be installed for runtime {recipe.interpreter.name}: no such package. Ch"
+        with pytest.raises(EnvironmentFailed, match=reason):
+            environment(replace(recipe, requirements_file=Path(file), hashed=False))
     assert {*place.parent.iterdir()} == before
-    requirements.write_text(old)
-    assert (make(), made(log)) == (place, 2)  # one of them failed
+    assert (make(), made(log)) == (place, 4)  # three of them failed
 
 
 def test_an_installation_that_takes_long_prints_the_newest_line_of_its_tool(
@@ -173,19 +183,6 @@ def test_an_installation_that_takes_long_prints_the_newest_line_of_its_tool(
         environment(recipe, note)
     assert notes[-1].startswith(told)
     assert notes[-1].endswith(" s of at most 600 s: Building grpcio")
-
-
-def test_a_failure_names_the_users_file_and_not_the_one_that_was_made_of_it(
-    log: Path, interpreter: Interpreter, tmp_path: Path
-) -> None:
-    (tmp_path / "needs.txt").write_text("flask\n")
-    made = environments.requirements_file(str(tmp_path / "needs.txt"), ["gunicorn"])
-    again = environments.requirements_file(made, ["waitress"])
-    project = environments.requirements_file("", ["flask"], "pyproject.toml")
-    log.with_name("log.fail").touch()
-    for file, name in ((made, "needs.txt"), (again, "needs.txt"), (project, "pyproject.toml")):
-        with pytest.raises(EnvironmentFailed, match=f"packages of {name} could not .* no such package. Change these"):
-            environment(Recipe(interpreter=interpreter, requirements_file=Path(file), hashed=False))
 
 
 def test_without_a_uv_that_may_be_executed_or_a_folder_it_says_why_and_what_to_do(
@@ -226,3 +223,68 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_private_file_to_whic
     assert environments.requirements_file("", []) == ""
     with pytest.raises(EnvironmentFailed, match=r"Add waitress==3[.]0[.]2 to it, with hashes"):
         environments.requirements_file(str(requirements), ["waitress==3.0.2"])
+
+
+# ---- what has a say in an environment -----------------------------------------------------------------------------
+
+
+NAMED = """\
+-r inner.txt -> inner.txt
+-c inner.txt -> inner.txt
+-r middle.txt -> inner.txt
+-c middle.txt -> inner.txt
+shop @ file://{folder}/shop-1.0-py3-none-any.whl -> shop-1.0-py3-none-any.whl"""
+
+
+@pytest.mark.parametrize("line", NAMED.splitlines())
+def test_a_file_that_the_requirements_name_has_a_say(recipe: Recipe, requirements: Path, line: str) -> None:
+    """Also one that names itself as constraints."""
+    named, changed = line.format(folder=requirements.parent).split(" -> ")
+    requirements.write_text(f"some\n{named}\n")
+    requirements.with_name("middle.txt").write_text("-c inner.txt\n")
+    places = []
+    for version in ("1.0", "1.0", "2.0"):
+        requirements.with_name(changed).write_text(f"other=={version}\n-c inner.txt\n")
+        places.append(replace(recipe).place)
+    assert places[0] == places[1] != places[2]
+
+
+def test_a_comment_has_no_say(recipe: Recipe, requirements: Path) -> None:
+    place = replace(recipe).place
+    requirements.write_text("# what the shop needs\nsome==1.0 --hash=sha256:00  # pinned\n")
+    assert replace(recipe).place == place
+
+
+def test_a_wheel_has_a_say_and_one_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
+    places = []
+
+    def place() -> Path:
+        return Recipe(interpreter=interpreter, wheels=(tmp_path / "some.whl",)).place
+
+    with pytest.raises(BadInput, match=r"some\.whl cannot be read"):
+        place()
+    for content in (b"1", b"1", b"2"):
+        (tmp_path / "some.whl").write_bytes(content)
+        places.append(place())
+    assert places[0] == places[1] != places[2]
+
+
+def test_a_folder_that_changed_is_installed_beside_the_one_in_use(
+    tmp_path: Path, interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    shop = tmp_path / "shop"
+    write_project(shop, value=1)
+    requirements.write_text(f"{shop}\n")
+
+    def python() -> Path:
+        return environment(Recipe(interpreter=interpreter, requirements_file=requirements, hashed=False))
+
+    def value(python: Path) -> list[str]:
+        return printed(python, "-I", "-c", "import shop; print(shop.VALUE)")
+
+    first = python()
+    assert (python(), value(first)) == (first, ["1"])
+    (shop / "shop.py").write_text("VALUE = 2\n")
+    assert (value(first), value(python())) == (["1"], ["2"])
+    assert value(first) == ["1"]

@@ -1,11 +1,11 @@
 """The audit, of tiny packages that are made here: nothing is downloaded."""
 
-import io
 import sysconfig
 import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from core.errors import BadInput
 from lab.environments.requirements import Requirements
@@ -14,14 +14,13 @@ from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import EXTENSION, SUPPORTED, extension
-from tests.lab.wheels import BACKEND, wheel, write_project
+from tests.lab.wheels import wheel, write_project
 
 HAVE_UV = uv.find() is not None
 pytestmark = pytest.mark.skipif(not HAVE_UV, reason="audit installs with uv, which was not found; make setup has it")
 PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-LOCKED, FREE = f"cp314-cp314-{PLATFORM}", f"cp314-cp314t-{PLATFORM}"
-NAMES = ["plain", "raising", "dying", "warning", "holding", "leaning", "freed", "sourced", "nowhere"]
-PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+SHELF = Path(__file__).with_name("shelf.yaml").read_text().replace("PLATFORM", PLATFORM)
+NAMES = ["plain", "raising", "dying", "warning", "holding", "leaning", "freed", "shop", "nowhere"]
 
 
 @pytest.fixture(scope="module")
@@ -33,35 +32,19 @@ def free_threaded() -> Interpreter:
 def shelf(tmp_path_factory: pytest.TempPathFactory, free_threaded: Interpreter) -> Path:
     """A folder of packages, as an index would have them."""
     folder = tmp_path_factory.mktemp("shelf")
-    wheel(folder, "plain", {"plain/__init__.py": b"import plain.inner\n", "plain/inner.py": b"x = 1\n"})
-    wheel(folder, "raising", {"raising.py": b"import nothing_of_that_name\n"})
-    wheel(folder, "dying", {"dying.py": b"import os\nos._exit(7)\n"})
-    warnings = [("not thread-safe", "RuntimeWarning"), ("old", "DeprecationWarning")]
-    lines = [f"warnings.warn({text!r}, {category})\n" for text, category in warnings]
-    wheel(folder, "warning", {"warning.py": "".join(["import warnings\n", *lines]).encode()})
-    held = extension(free_threaded, folder, "_held", EXTENSION)
-    free = extension(free_threaded, folder, "_free", SUPPORTED)
-    wheel(folder, "holding", {"holding/__init__.py": b"from holding import _held\n", "holding/_held.so": held})
-    wheel(folder, "leaning", {"leaning.py": b"import holding\n"}, needs="holding")
-    wheel(folder, "freed", {"freed/__init__.py": b"from freed import _free\n", "freed/_free.so": free})
-    source(folder, "sourced", BACKEND.replace("shop", "sourced"), "sourced.py")
-    for version, tag in {"1.0": "py3-none-any", "1.1": LOCKED, "1.2": FREE, "1.3": FREE}.items():
-        wheel(folder, "improved", {"improved.py": b""}, version=version, tag=tag)
-    wheel(folder, "abandoned", {"abandoned.py": b""}, tag=LOCKED)
-    wheel(folder, "middle", {"middle.py": b"import improved\n"}, needs="improved==1.1")
-    wheel(folder, "application", {"application.py": b"import middle\n"}, needs="middle")
+    modules = {
+        "HELD": extension(free_threaded, folder, "_held", EXTENSION),
+        "FREE": extension(free_threaded, folder, "_free", SUPPORTED),
+    }
+    for package in yaml.safe_load(SHELF):
+        files = {path: modules.get(text, text.encode()) for path, text in package.pop("files").items()}
+        wheel(folder, files=files, **package)
+    project = folder / "shop-1.0"
+    write_project(project, value=1)
+    (project / "PKG-INFO").write_text("Metadata-Version: 2.2\nName: shop\nVersion: 1.0\n")
+    with tarfile.open(folder / "shop-1.0.tar.gz", "w:gz") as archive:
+        archive.add(project, project.name)
     return folder
-
-
-def source(folder: Path, name: str, backend: str, module: str = "module.py") -> None:
-    """A source distribution of version 1.0, built by a backend of its own."""
-    metadata = f"Metadata-Version: 2.2\nName: {name}\nVersion: 1.0\n"
-    files = {"backend.py": backend, "pyproject.toml": PROJECT, "PKG-INFO": metadata, module: "x = 1\n"}
-    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
-        for path, text in files.items():
-            entry = tarfile.TarInfo(f"{name}-1.0/{path}")
-            entry.size = len(text)
-            archive.addfile(entry, io.BytesIO(text.encode()))
 
 
 def shelved(shelf: Path, *names: str) -> Requirements:
@@ -77,7 +60,7 @@ def findings(shelf: Path, free_threaded: Interpreter) -> dict[str, PackageFindin
 @pytest.fixture(scope="module")
 def unbuilt(shelf: Path, free_threaded: Interpreter) -> dict[str, PackageFinding]:
     """What wheels alone say of a tree, and of packages with extensions."""
-    asked = shelved(shelf, "application", "improved", "abandoned", "sourced", "freed ; python_version < '3'")
+    asked = shelved(shelf, "application", "improved", "abandoned", "shop", "freed ; python_version < '3'")
     return {finding.package: finding for finding in audit(asked, free_threaded)}
 
 
@@ -94,7 +77,7 @@ leaning | gil holding._held | importing leaning switches
 raising | import fails | importing raising fails: ModuleNotFoundError: No module named 'nothing_of
 dying | import fails | importing dying fails: the interpreter exited with status 7
 warning | warns | RuntimeWarning: not thread-safe
-sourced | no wheel | sourced 1.0 has no wheel
+shop | no wheel | shop 1.0 has no wheel
 nowhere | not installable | Because nowhere was not found"""
 
 

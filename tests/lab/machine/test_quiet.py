@@ -7,49 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from core.errors import BadInput
 from lab.machine import host, quiet
 from lab.machine.host import Reader
 from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot
 
-CPU = "sys/devices/system/cpu"
-WORKSTATION = {
-    "proc/stat": "cpu  100 5 50 1000 20 1 2 3 40 4\n"
-    "cpu0 50 2 25 500 10 0 1 1 20 2\ncpu1 50 3 25 500 10 1 1 2 20 2\nintr 1 2 3\nctxt 5\n",
-    "proc/vmstat": "nr_free_pages 10\npswpin 7\npswpout 8\n",
-    "proc/self/cgroup": "0::/user.slice/shell.scope\n",
-    "proc/sys/kernel/randomize_va_space": "2\n",
-    f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave\n",
-    f"{CPU}/cpu1/cpufreq/scaling_governor": "performance\n",
-    f"{CPU}/cpu0/thermal_throttle/core_throttle_count": "2\n",
-    f"{CPU}/cpu0/thermal_throttle/package_throttle_count": "3\n",
-    f"{CPU}/cpu1/thermal_throttle/core_throttle_count": "0\n",
-    f"{CPU}/intel_pstate/no_turbo": "0\n",
-    f"{CPU}/smt/active": "1\n",
-    "sys/fs/cgroup/cpu.stat": "usage_usec 9\n",
-    "sys/fs/cgroup/user.slice/cpu.stat": "usage_usec 9\nnr_throttled 2\nthrottled_usec 50\n",
-    "sys/fs/cgroup/user.slice/cpu.max": "150000 100000\n",
-    "sys/fs/cgroup/user.slice/shell.scope/cpu.stat": "usage_usec 9\nnr_throttled 1\nthrottled_usec 40\n",
-    "sys/fs/cgroup/user.slice/shell.scope/cpu.max": "max 100000\n",
-}
+MACHINES = yaml.safe_load(Path(__file__).with_name("machines.yaml").read_text())
+WORKSTATION = MACHINES["WORKSTATION"]
 
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Reader:
     return Reader(root=tmp_path)
-
-
-CONTAINER = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.stat": "usage_usec 9\n"}
-SCOPE = "sys/fs/cgroup/user.slice/shell.scope"
-BELOW = {name: text for name, text in WORKSTATION.items() if "cgroup" in name and "cpu.stat" not in name}
-BELOW[f"{SCOPE}/cpu.stat"] = BELOW["sys/fs/cgroup/user.slice/cpu.stat"] = ""
-OLD_CONTAINER = {
-    "proc/self/cgroup": "7:cpu,cpuacct:/docker/4f\n3:cpuset:/\n0::/\n",
-    "sys/fs/cgroup/cpu,cpuacct/cpu.stat": "nr_throttled 3\nthrottled_time 1500\n",
-    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": "50000\n",
-    "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
-}
 
 
 def write(reader: Reader, files: dict[str, str]) -> None:
@@ -95,26 +66,19 @@ def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader) -> None:
 
 
 # A fact, the files that there are, and one more. The quota is the smallest one up to the root.
-FOUND = f"""\
-turbo false | NONE | {CPU}/intel_pstate/no_turbo=1
-turbo true | NONE | {CPU}/cpufreq/boost=1
-turbo false | NONE | {CPU}/cpufreq/boost=0
-turbo true | POLICY | {CPU}/cpufreq/policy1/boost=1
+FOUND = """\
+turbo false | NONE | sys/devices/system/cpu/intel_pstate/no_turbo=1
+turbo true | NONE | sys/devices/system/cpu/cpufreq/boost=1
+turbo false | NONE | sys/devices/system/cpu/cpufreq/boost=0
+turbo true | POLICY | sys/devices/system/cpu/cpufreq/policy1/boost=1
 cores_quota null | NONE | proc/self/cgroup=3:cpuset:/
 cores_quota 0.5 | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=50000
 cores_quota "unlimited" | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=-1
 cores_quota 2.0 | CONTAINER | sys/fs/cgroup/cpu.max=200000 100000
 cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=max 100000
 cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=odd
-cores_quota 0.5 | BELOW | {SCOPE}/cpu.max=50000 100000
-cores_quota 1.5 | BELOW | {SCOPE}/cpu.max=max 100000"""
-FILES = {
-    "NONE": {},
-    "POLICY": {f"{CPU}/cpufreq/policy0/boost": "0"},
-    "OLD": OLD_CONTAINER,
-    "CONTAINER": CONTAINER,
-    "BELOW": BELOW,
-}
+cores_quota 0.5 | BELOW | sys/fs/cgroup/user.slice/shell.scope/cpu.max=50000 100000
+cores_quota 1.5 | BELOW | sys/fs/cgroup/user.slice/shell.scope/cpu.max=max 100000"""
 
 
 @pytest.mark.parametrize("line", FOUND.splitlines())
@@ -122,7 +86,7 @@ def test_a_fact_is_found_in_the_files_of_every_driver_and_version(reader: Reader
     told, there, more = line.split(" | ")
     name, value = told.split()
     path, _, content = more.partition("=")
-    write(reader, {**FILES[there], path: content})
+    write(reader, {**MACHINES[there], path: content})
     assert facts(0, reader)[name] == json.loads(value)
     assert snapshot(reader).counts.get("quota_stalled_ns") == (1_500 if there == "OLD" else None)
 

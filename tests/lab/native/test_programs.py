@@ -25,13 +25,12 @@ class Workshop:
         self.sources = folder / "native"
         self.bin = self.sources / "bin"
         self.tools = folder / "tools"
-        for made in (self.sources, self.tools):
-            made.mkdir()
+        self.sources.mkdir()
 
-    def build(self, name: str = "one") -> Build:
+    def build(self) -> Build:
         """How the program is built."""
-        made = self.sources / "target" / name
-        return Build(name=name, tools=(NEEDS,), commands=((NEEDS, str(made)),), built_file=made, folder=self.sources)
+        made = self.sources / "target/one"
+        return Build(name="one", tools=(NEEDS,), commands=((NEEDS, str(made)),), built_file=made, folder=self.sources)
 
     def has_compiler(self, body: str = 'mkdir -p "${1%/*}" && echo built >> "$1"') -> None:
         """From now on the tool is there, and this is what it does."""

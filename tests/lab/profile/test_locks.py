@@ -1,14 +1,12 @@
 """Locks and stops watched in real processes, in which they were planted."""
 
-import ctypes
 import os
-import platform
 import shutil
-import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -18,13 +16,15 @@ from lab.places import REPOSITORY
 from lab.profile import lock_watcher as locks
 from lab.profile.frames import NO_OWNER, FrameReader
 from lab.profile.lock_watcher import LockFacts, obstacle_to, record_locks
-from lab.profile.uprobes import MACHINES, Probes
+from lab.profile.uprobes import Probes
+from tests.campaign.test_exhaustion import ids
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import extension
 from tests.started import started
 
 PLANTED = Path(__file__).with_name("planted")
 DEADLINE_S = 60.0
+PROGRAMS = 11  # BPF_PROG_GET_NEXT_ID: bpf(2)
 ENOUGH = 10
 ENOUGH_CPU_SAMPLES = 200  # of 40 a share of 5 % may have none
 
@@ -40,22 +40,22 @@ def has_waits(facts: LockFacts) -> bool:
     return sum(line.samples for line in (*facts.contended, *facts.stopping)) >= ENOUGH
 
 
-def watched(pid: int, is_enough: Callable[[LockFacts], bool] = has_waits) -> LockFacts:
-    """What is seen of it in one recording, which is longer each time until that is enough."""
+def watched(python: Path, kind: str, is_enough: Callable[[LockFacts], bool] = has_waits, **more: Any) -> LockFacts:
+    """What is seen of a planted service in one recording, which is longer each time until that is enough."""
     ends, rounds = monotonic() + DEADLINE_S, 60
-    while True:
-        with record_locks(pid) as recording:
-            recording.wait_for(rounds, DEADLINE_S)
-        facts = recording.facts
-        assert facts
-        if is_enough(facts) or monotonic() > ends:
-            return facts
-        rounds *= 2
+    with started(python, PLANTED / "services.py", kind, **more) as service:
+        while True:
+            with record_locks(service.pid) as recording:
+                recording.wait_for(rounds, DEADLINE_S)
+            facts = recording.facts
+            assert facts
+            if is_enough(facts) or monotonic() > ends:
+                return facts
+            rounds *= 2
 
 
 def test_the_type_and_the_line_of_a_shared_object_come_first(python: Path) -> None:
-    with started(python, PLANTED / "services.py", "shared_dict_under_one_key") as service:
-        facts = watched(service.pid)
+    facts = watched(python, "shared_dict_under_one_key")
     first = facts.contended[0]
     assert (first.owner, first.stack[0].function) == ("dict", "shared_dict_under_one_key")
     assert (len(first.by_time), sum(first.by_time)) == (locks.PARTS, first.samples)
@@ -65,8 +65,7 @@ def test_the_type_and_the_line_of_a_shared_object_come_first(python: Path) -> No
 
 
 def test_functions_that_are_given_attributes_stop_all_threads_at_their_line(python: Path) -> None:
-    with started(python, PLANTED / "services.py", "function_attributes") as service:
-        facts = watched(service.pid, lambda facts: has_waits(facts) and facts.stops > ENOUGH)
+    facts = watched(python, "function_attributes", lambda facts: has_waits(facts) and facts.stops > ENOUGH)
     place, caller, *_ = facts.stopping[0].stack
     assert (place.function, caller.function) == ("update_wrapper", "function_attributes")
     assert facts.stops > ENOUGH
@@ -74,16 +73,14 @@ def test_functions_that_are_given_attributes_stop_all_threads_at_their_line(pyth
 
 
 def test_an_object_that_all_threads_refer_to_costs_counts_and_no_lock(python: Path) -> None:
-    with started(python, PLANTED / "services.py", "counter_object") as service:
-        facts = watched(service.pid, lambda facts: facts.cpu_samples >= ENOUGH_CPU_SAMPLES)
+    facts = watched(python, "counter_object", lambda facts: facts.cpu_samples >= ENOUGH_CPU_SAMPLES)
     assert facts.contended == ()
     assert facts.count_share > 0.01
 
 
 def test_the_mutex_of_an_extension_is_no_objects(python: Path, tmp_path: Path) -> None:
     extension(runtime_or_skip("3.14t").interpreter, tmp_path, "_planted", (PLANTED / "_planted.c").read_text())
-    with started(python, PLANTED / "services.py", "own_mutex", cwd=tmp_path / "built") as service:
-        facts = watched(service.pid)
+    facts = watched(python, "own_mutex", cwd=tmp_path / "built")
     assert (facts.contended[0].owner, facts.contended[0].stack[0].function) == ("[_planted.so]", "own_mutex")
 
 
@@ -104,20 +101,11 @@ def test_what_runs_in_the_kernel_is_gone_when_the_runner_is_killed(python: Path)
     with started(sys.executable, "-c", HOLDER, cwd=REPOSITORY) as holder:
         programs = {int(number) for number in holder.first.split()}
         assert len(programs) == 2  # of probes, and of samples of CPU time
-        assert programs <= programs_in_kernel()
+        assert programs <= ids(PROGRAMS)
     ends = monotonic() + DEADLINE_S
-    while programs & programs_in_kernel():
+    while programs & ids(PROGRAMS):
         assert monotonic() < ends
         os.sched_yield()
-
-
-def programs_in_kernel() -> set[int]:
-    """The numbers of all BPF programs. Source: bpf(2), BPF_PROG_GET_NEXT_ID."""
-    numbers, last = set(), 0
-    libc, call = ctypes.CDLL(None, use_errno=True), MACHINES[platform.machine()].bpf
-    while not libc.syscall(call, 11, attributes := ctypes.create_string_buffer(struct.pack("<III", last, 0, 0)), 12):
-        numbers.add(last := struct.unpack_from("<I", attributes, 4)[0])
-    return numbers
 
 
 def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:

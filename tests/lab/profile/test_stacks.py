@@ -27,13 +27,15 @@ def slice_at(number: int, counts: str, **more: int) -> dict[str, Any]:
     return {"at": number * SLICE_NS, "counts": [(one, int(stack), int(count)) for one, stack, count in rows], **more}
 
 
-def file_of(*slices: dict[str, Any], stacks: bytes = STACKS) -> bytes:
-    return stacks + b"".join(json.dumps(line).encode() + b"\n" for line in slices)
+def lines(*values: dict[str, Any]) -> bytes:
+    """Lines of JSON."""
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
-def samples_of(*slices: dict[str, Any]) -> Samples:
-    """Of the slices from 1 to 3."""
-    return read([file_of(*slices)], SLICE_NS, 4 * SLICE_NS, "/srv")
+def samples_of(*slices: dict[str, Any], stacks: bytes = STACKS, rest: bytes = b"", processes: int = 1) -> Samples:
+    """Of the slices from 1 to 3 in the file of each process."""
+    written = stacks + lines(*slices) + rest
+    return read([written] * processes, SLICE_NS, 4 * SLICE_NS, "/srv")
 
 
 def test_shares_are_of_the_time_at_work_in_the_timed_window() -> None:
@@ -63,32 +65,32 @@ def test_lines_that_wait_most_for_a_lock_come_first_with_who_called_a_librarys()
 
 
 def test_processes_are_added_up_slice_by_slice() -> None:
-    content = file_of(slice_at(1, "lock 0 2"))
-    samples = read([content, content], SLICE_NS, 3 * SLICE_NS, "/srv")
-    assert (samples.processes, [batch.total() for batch in samples.batches]) == (2, [4, 0])
+    samples = samples_of(slice_at(1, "lock 0 2"), processes=2)
+    assert (samples.processes, [batch.total() for batch in samples.batches]) == (2, [4, 0, 0])
 
 
 # Threads of uvicorn --workers 2, as --profile python saw them: a worker's answer to pings, the resource tracker of
 # multiprocessing, the worker's main thread, which runs below the supervisor's frames, and a request's wait for a pool.
-SUPERVISED = """\
-0 multiprocessing/connection.py:416, multiprocessing/connection.py:260, uvicorn/supervisors/multiprocess.py:59
-1 multiprocessing/resource_tracker.py:441, <string>:1
-2 sqlalchemy/engine/default.py:9, uvicorn/server.py:75, uvicorn/supervisors/multiprocess.py:72
-3 multiprocessing/connection.py:416, shop/web.py:31, uvicorn/supervisors/multiprocess.py:72"""
+SUPERVISED = b"""\
+{"frame": ["/usr/lib/python3.14/multiprocessing/connection.py", 416, "wait"]}
+{"frame": ["/usr/lib/python3.14/multiprocessing/connection.py", 260, "wait"]}
+{"frame": ["/usr/lib/python3.14/uvicorn/supervisors/multiprocess.py", 59, "wait"]}
+{"frame": ["/usr/lib/python3.14/multiprocessing/resource_tracker.py", 441, "wait"]}
+{"frame": ["<string>", 1, "wait"]}
+{"frame": ["/usr/lib/python3.14/sqlalchemy/engine/default.py", 9, "wait"]}
+{"frame": ["/usr/lib/python3.14/uvicorn/server.py", 75, "wait"]}
+{"frame": ["/usr/lib/python3.14/uvicorn/supervisors/multiprocess.py", 72, "wait"]}
+{"frame": ["/usr/lib/python3.14/shop/web.py", 31, "wait"]}
+{"stack": [0, 1, 2]}
+{"stack": [3, 4]}
+{"stack": [5, 6, 7]}
+{"stack": [0, 8, 7]}
+"""
 
 
 def test_threads_that_wait_for_a_supervisor_are_idle_and_those_that_wait_below_one_are_not() -> None:
-    frames: list[dict[str, Any]] = []
-    stacks: list[dict[str, Any]] = []
-    for line in SUPERVISED.splitlines():
-        places = [place.rsplit(":", 1) for place in line.partition(" ")[2].split(", ")]
-        stacks.append({"stack": [*range(len(frames), len(frames) + len(places))]})
-        for file, number in places:
-            path = file if file.startswith("<") else f"/usr/lib/python3.14/{file}"
-            frames.append({"frame": [path, int(number), "wait"]})
-    written = b"".join(json.dumps(line).encode() + b"\n" for line in [*frames, *stacks])
-    content = file_of(slice_at(1, "io 0 45, io 1 23, io 2 8, io 3 4, run 0 1"), stacks=written)
-    samples = read([content], SLICE_NS, 2 * SLICE_NS, "/srv")
+    counts = "io 0 45, io 1 23, io 2 8, io 3 4, run 0 1"
+    samples = samples_of(slice_at(1, counts), stacks=SUPERVISED)
     states = [state for state, _ in samples.total]
     assert (states, [*samples.total.values()]) == (["idle", "idle", "io", "io", "run"], [45, 23, 8, 4, 1])
 
@@ -105,8 +107,7 @@ def test_threads_that_wait_for_a_supervisor_are_idle_and_those_that_wait_below_o
     ],
 )
 def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
-    good = file_of(slice_at(1, "run 0 1"))
-    samples = read([good + rest], SLICE_NS, 4 * SLICE_NS, "/srv")
+    samples = samples_of(slice_at(1, "run 0 1"), rest=rest)
     assert samples.total.total() == 1
 
 
@@ -122,8 +123,8 @@ def test_collapsed_stacks_and_the_tree_of_a_flame_graph_have_the_outermost_frame
 
 
 def test_long_names_and_lines_below_zero_are_cut() -> None:
-    written = json.dumps({"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}).encode() + b'\n{"stack": [0]}\n'
-    samples = read([file_of(slice_at(1, "run 0 1"), stacks=written)], SLICE_NS, 2 * SLICE_NS, "/srv")
+    written = lines({"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}, {"stack": [0]})
+    samples = samples_of(slice_at(1, "run 0 1"), stacks=written)
     (line,) = to_json(samples)["lines"]
     assert (len(line["function"]), len(line["file"]), line["line"]) == (LONGEST_NAME, LONGEST_NAME, 0)
 

@@ -1,6 +1,5 @@
 """A commit of a repository is copied as it is; the work tree, the index and the branches stay as they are."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,9 @@ from lab.environments import environment
 from lab.project import commits
 from lab.project.commits import check_out, with_commits
 from tests.config.planning import COMMAND_LINE, planned
+from tests.lab.run.test_runs import NOBODY, git
 
-
-def git(folder: Path, *words: str) -> str:
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always"]
-    done = subprocess.run(["git", "-C", folder, *who, *words], capture_output=True, text=True, check=True)
-    return done.stdout
+COMMIT = f"{NOBODY} commit --quiet -m"
 
 
 @pytest.fixture
@@ -27,25 +23,25 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(environment, "ENVIRONMENTS", cache)
     folder = tmp_path / "repository"
     (folder / "shop").mkdir(parents=True)
-    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "init --quiet --initial-branch=main")
     (folder / ".gitattributes").write_text("shop export-ignore\n")
     for text in ("first", "second"):
         (folder / "shop" / "app.py").write_text(text)
-        git(folder, "add", ".")
-        git(folder, "commit", "--quiet", "-m", text)
-    git(folder, "tag", "old", "HEAD~")
+        git(folder, "add .")
+        git(folder, f"{COMMIT} {text}")
+    git(folder, "tag old HEAD~")
     (folder / "shop" / "app.py").write_text("not committed")
     return folder
 
 
 def test_a_commit_is_copied_once_and_the_work_tree_stays_as_it_is(repository: Path) -> None:
-    before = git(repository, "status", "--porcelain=v2", "--branch")
+    before = git(repository, "status --porcelain=v2 --branch")
     commit, shop = check_out(repository / "shop", "old")
     assert (shop / "app.py").read_text() == "first"
-    assert commit == git(repository, "rev-parse", "old").strip()
+    assert commit == git(repository, "rev-parse old")
     assert check_out(repository / "shop", commit) == (commit, shop)
     assert (check_out(repository, "HEAD")[1] / "shop" / "app.py").read_text() == "second"
-    assert git(repository, "status", "--porcelain=v2", "--branch") == before
+    assert git(repository, "status --porcelain=v2 --branch") == before
     assert len([*shop.parent.parent.iterdir()]) == 2
     assert sorted(path.name for path in shop.parent.iterdir()) == [".gitattributes", "shop"]
 
@@ -66,10 +62,10 @@ def test_a_folder_without_a_repository_or_that_the_commit_lacks_is_told(reposito
 
 
 def test_a_commit_with_a_submodule_is_refused(repository: Path, tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet", "library")
-    git(tmp_path / "library", "commit", "--quiet", "--allow-empty", "-m", "empty")
-    git(repository, "submodule", "--quiet", "add", str(tmp_path / "library"), "library")
-    git(repository, "commit", "--quiet", "-m", "with a submodule")
+    git(tmp_path, "init --quiet library")
+    git(tmp_path / "library", f"{COMMIT} empty --allow-empty")
+    git(repository, f"-c protocol.file.allow=always submodule --quiet add {tmp_path}/library library")
+    git(repository, f"{COMMIT} submodule")
     with pytest.raises(BadInput, match="HEAD has the submodule library"):
         check_out(repository, "HEAD")
 
@@ -84,8 +80,8 @@ def test_a_requirements_file_in_the_repository_is_that_of_each_commit_and_two_na
 ) -> None:
     """The work tree's file has another content, and `old` has no such file."""
     (repository / "needs.txt").write_text("django==5.1")
-    git(repository, "add", "needs.txt")
-    git(repository, "commit", "--quiet", "-m", "needs")
+    git(repository, "add needs.txt")
+    git(repository, f"{COMMIT} needs")
     (repository / "needs.txt").write_text("django==5.2")
     plan = with_commits(variants_of(repository, "a:ref=main", "b:env=FAST=1", "a:requirements=flask==3"))
     assert plan.user_service

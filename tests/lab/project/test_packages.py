@@ -175,14 +175,15 @@ def test_an_extra_or_group_that_the_project_has_not_is_refused(tmp_path: Path) -
     with pytest.raises(BadInput, match="has no pyproject"):
         read_dependencies(tmp_path, ["none"])
     write_tree(tmp_path)
-    with pytest.raises(BadInput, match=r"pyproject\.toml cannot be read: Requested extra not found: none\. Correct"):
-        read_dependencies(tmp_path, ["none"])
-    with pytest.raises(BadInput, match="dependency group 'none' was not found"):
-        read_dependencies(tmp_path, (), ["none"])
-    (tmp_path / "pylock.toml").write_text(PYLOCK)
-    with pytest.raises(
-        BadInput, match=r"pylock\.toml cannot be read: it has no packages for an extra or a dependency group named none"
+    for extras, groups, reason in (
+        (["none"], [], r"pyproject\.toml cannot be read: Requested extra not found: none\. Correct"),
+        ([], ["none"], "dependency group 'none' was not found"),
     ):
+        with pytest.raises(BadInput, match=reason):
+            read_dependencies(tmp_path, extras, groups)
+    (tmp_path / "pylock.toml").write_text(PYLOCK)
+    reason = r"pylock\.toml cannot be read: it has no packages for an extra or a dependency group named none, "
+    with pytest.raises(BadInput, match=reason):
         read_dependencies(tmp_path, (), ["none"])
 
 

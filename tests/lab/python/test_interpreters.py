@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier
@@ -13,7 +12,7 @@ from core import runtime
 from core.errors import BadInput
 from lab.python import interpreters, uv
 from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
-from tests.lab.python.fake_pythons import fake_python, script
+from tests.lab.python.fake_pythons import fake_python, fake_pythons, pretend_uv, script
 
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable)
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if runtime.facts()["gil_disabled_build"] else "")
@@ -65,8 +64,7 @@ def test_an_environments_python_leads_to_the_interpreter_it_was_made_from_whatev
 def test_a_failing_shim_or_uv_is_skipped_quietly(
     search: Search, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake_uv = script(tmp_path / "uv", "echo 'error: unexpected argument' >&2; exit 2")
-    monkeypatch.setattr(uv, "find", lambda: fake_uv)
+    pretend_uv(monkeypatch, tmp_path, "echo 'error: unexpected argument' >&2; exit 2")
     script(tmp_path / "shims/python3.12", "echo 'pyenv: command not found' >&2; exit 127")
     fake_python(tmp_path / "bin/python3.12", "3.12.4")
     search(tmp_path / "shims", tmp_path / "missing", tmp_path / "bin")
@@ -82,24 +80,6 @@ def test_what_does_not_answer_as_a_cpython_is_none(tmp_path: Path) -> None:
     for content in ("#!/bin/sh\necho no json\n", "#!/bin/sh\necho '[]'\n", f"#!/bin/sh\n{pypy}\n", "\x7fELF broken"):
         program.write_text(content)
         assert ask("PATH", program) is None
-
-
-def test_a_hanging_interpreter_is_given_up_with_all_that_it_started(tmp_path: Path) -> None:
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    hanging = script(tmp_path / "python3.12", f"exec 9>{fifo}; echo started >&9; sleep 600 & wait")
-    said = ""
-    for timeout_s in (0.5, 2.0, 8.0, 32.0):  # on a busy machine it may be given up before it has begun
-        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        started = time.monotonic()
-        assert ask("PATH", hanging, timeout_s=timeout_s) is None
-        os.set_blocking(reader, True)
-        with os.fdopen(reader) as pipe:
-            said = pipe.read()  # to its end, which comes when no process holds the pipe
-        assert time.monotonic() - started < timeout_s + 60
-        if said:
-            break
-    assert said == "started\n"
 
 
 def test_a_hanging_interpreter_does_not_hold_up_a_good_one(
@@ -144,24 +124,28 @@ def test_one_shim_behind_two_names_is_asked_under_both_and_one_binary_counts_onc
     assert len(all_found()) == 2
 
 
+BEST_FIRST = """\
+managed/cpython-3.12/bin/python3.12 3.12.10
+newest/python3.12 3.12.10
+versions/3.12.4/bin/python3.12 3.12.10
+preview/python3.12 3.12.10rc1
+old/python3.12 3.12.4
+debug/python3.12 3.12.11 debug
+shared/python3.12 3.12.11 shared
+old/python3.14 3.14.2
+old/python3.14t 3.14.2 free_threaded"""
+
+
 def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_uv_first_then_the_path_then_pyenv(
     search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyenv = fake_python(tmp_path / "versions/3.12.4/bin/python3.12", "3.12.10")
-    shared = fake_python(tmp_path / "shared/python3.12", "3.12.11", shared=True)
-    debug = fake_python(tmp_path / "debug/python3.12", "3.12.11", debug=True)
-    old = fake_python(tmp_path / "old/python3.12", "3.12.4")
-    preview = fake_python(tmp_path / "preview/python3.12", "3.12.10rc1")
-    on_path = fake_python(tmp_path / "newest/python3.12", "3.12.10")
-    managed = fake_python(tmp_path / "managed/cpython-3.12/bin/python3.12", "3.12.10")
-    fake_uv = script(tmp_path / "tools/uv", f"echo 'warning: one' >&2; echo {tmp_path}/managed")
-    monkeypatch.setattr(uv, "find", lambda: fake_uv)
+    fake_pythons(tmp_path, BEST_FIRST)
+    pretend_uv(monkeypatch, tmp_path / "tools", f"echo 'warning: one' >&2; echo {tmp_path}/managed")
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     fake_python(tmp_path / "old/python3.10", "3.10.1")  # older than all that can be measured
-    later = [fake_python(old.with_name(f"python3.14{t}"), "3.14.2", free_threaded=bool(t)) for t in ("", "t")]
-    search(*(path.parent for path in (shared, debug, old, preview, on_path)))
+    search(*(tmp_path / name for name in ("shared", "debug", "old", "preview", "newest")))
     found = all_found()
-    assert [one.executable for one in found] == [managed, on_path, pyenv, preview, old, debug, shared, *later]
+    assert [one.executable for one in found] == [tmp_path / line.split()[0] for line in BEST_FIRST.splitlines()]
     assert [one.source for one in found][:3] == ["uv", "PATH", "pyenv"]
     assert find(["3.12"])["3.12"] == found[0]
 
@@ -247,3 +231,14 @@ def test_install_asks_uv_for_each_name_once_and_says_in_one_line_why_a_runtime_c
         assert why in str(line)
     asked = (tmp_path / "log").read_text().splitlines()
     assert asked[:3] == ["python install 3.14 0", "python install 3.99 0", "python install 3.97 0"]
+
+
+@pytest.mark.skipif(uv.find() is None, reason="make setup has uv")
+def test_the_cause_that_uv_names_is_a_whole_sentence_in_a_narrow_terminal(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("--no-index\nsqlalchemyy\n")
+    arguments = ["pip", "compile", str(tmp_path / "requirements.txt")]
+    _, failure = uv.run(arguments, 60.0, {**os.environ, "COLUMNS": "40"})
+    assert str(failure) == (
+        "Because sqlalchemyy was not found in the provided package locations and you require sqlalchemyy, we can "
+        "conclude that your requirements are unsatisfiable"
+    )

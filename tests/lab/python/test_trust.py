@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.environments import environment as environments
-from lab.python import interpreters, trust, uv
+from lab.python import interpreters, trust
 from lab.python.interpreters import Interpreter
 from lab.python.trust import may_execute, trusted_output
 from tests.lab.python.fake_pythons import script
@@ -89,15 +89,6 @@ def test_a_loop_of_links_is_an_answer_and_no_loop(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     assert "Too many links" in str(may_execute(tmp_path / "a"))
-
-
-@as_root
-def test_uv_of_another_user_is_passed_over(tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = hostile(tmp_path / "bin/uv", marker)
-    monkeypatch.setenv("PATH", str(program.parent))
-    assert uv.find() == program
-    os.chown(program, NOBODY, NOBODY)
-    assert uv.find() != program
 
 
 def test_what_is_executed_is_the_file_that_was_judged(tmp_path: Path) -> None:

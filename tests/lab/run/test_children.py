@@ -48,6 +48,13 @@ def failure(children: Children, *speakers: Child, key: str = READY, deadline_s: 
     return str(caught.value)
 
 
+def heard(children: Children, *speakers: Child, key: str = RESULT) -> list[Any]:
+    """What the children say under *key*, in their order."""
+    lines = children.await_lines(speakers, key, AT_END, DEADLINE_S)
+    assert [*lines] == [*speakers]
+    return [line[key] for line in lines.values()]
+
+
 # ---- lines ---------------------------------------------------------------------------------------------------------
 
 
@@ -55,9 +62,8 @@ def test_one_line_of_each_is_heard_in_the_order_of_the_children_and_lines_that_c
     children: Children,
 ) -> None:
     first, second = start(children, says('{"ready": 1}\n{"result": 1}')), start(children, says({"ready": 2}))
-    ready = children.await_lines([second, first], READY, BEFORE, DEADLINE_S)
-    assert ready == {second: {"ready": 2}, first: {"ready": 1}}
-    assert children.await_lines([first], RESULT, AT_END, DEADLINE_S) == {first: {"result": 1}}
+    assert heard(children, second, first, key=READY) == [2, 1]
+    assert heard(children, first) == [1]
 
 
 def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end_and_a_long_line_of_its_is_heard_whole(
@@ -67,8 +73,7 @@ def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end_and_a
     for line in ({"cell": "一"}, "go", "x" * 1_000_000):
         child.tell(line)
     child.process.close_stdin()
-    heard = children.await_lines([child], RESULT, AT_END, DEADLINE_S)[child]
-    first, *others = heard["result"].split("\n")
+    first, *others = heard(children, child)[0].split("\n")
     assert (json.loads(first), others) == ({"cell": "一"}, ["go", "x" * 1_000_000, ""])
 
 
@@ -133,9 +138,9 @@ def test_a_child_that_ends_while_another_is_awaited_fails_at_once(children: Chil
 def test_a_child_that_has_said_its_result_may_end(children: Children) -> None:
     client = start(children, says({"result": 1}, then=""), name="Client 1 of 1")
     service = start(children, "import sys; sys.stdin.read(); print('{\"result\": 2}')")
-    assert children.await_lines([client], RESULT, AT_END, DEADLINE_S) == {client: {"result": 1}}
+    assert heard(children, client) == [1]
     service.process.close_stdin()
-    assert children.await_lines([service], RESULT, AT_END, DEADLINE_S) == {service: {"result": 2}}
+    assert heard(children, service) == [2]
 
 
 def test_telling_a_child_that_has_gone_is_no_error_and_one_that_cannot_be_started_fails_with_its_name(
@@ -155,7 +160,7 @@ DEAF = "import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n"
 def test_no_child_is_left_when_the_block_ends_with_an_error(sandbox: Sandbox) -> None:
     with suppress(KeyboardInterrupt), Children(sandbox) as children:
         deaf = [start(children, DEAF + says({"ready": 1}, then="signal.pause()")) for _ in range(2)]
-        children.await_lines(deaf, READY, BEFORE, DEADLINE_S)
+        heard(children, *deaf, key=READY)
         raise KeyboardInterrupt
     assert [child.process.wait() for child in deaf] == [-signal.SIGKILL] * 2
 
@@ -171,7 +176,6 @@ def test_a_child_has_the_process_group_of_the_sandbox_its_folder_and_no_variable
     monkeypatch.setenv("GILSCOPE_TEST", "kept")
     said = "{'result': [os.getpgrp(), os.getcwd(), dict(os.environ)]}"
     child = start(children, f"import os, json; print(json.dumps({said}), flush=True)")
-    line = children.await_lines([child], RESULT, AT_END, DEADLINE_S)[child]
-    group, folder, variables = line["result"]
+    ((group, folder, variables),) = heard(children, child)
     assert (group, folder, variables["GILSCOPE_TEST"]) == (sandbox.process_group, str(REPOSITORY), "kept")
     assert [name for name in variables if name.startswith("PYTHON") or name == "VIRTUAL_ENV"] == []

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from core.errors import ChildFailed
-from core.histogram import Histogram
 from lab.run.contract import (
     CLIENT_MUST,
     SERVICE_MUST,
@@ -30,7 +29,7 @@ class Standin:
         vars(self).update(given)
 
 
-HERE: Any = Standin(version=lambda runtime: runtime.version)
+HERE = Standin(version=lambda runtime: runtime.version)
 PYTHON: Any = Standin(version="3.14.2")
 NATIVE: Any = Standin(version="")
 
@@ -107,7 +106,7 @@ def test_what_cannot_be_is_refused_with_its_name(line: str) -> None:
 
 
 def test_a_latency_for_each_answer_unless_there_are_errors_or_more_to_say_and_not_too_many_slices_are_due() -> None:
-    untimed = Histogram().to_json()
+    untimed = latency()
     assert "0 as latency.count" in complaint(client(latency=untimed))  # of 1 answer
     take_client_result(CHILD, client(latency=untimed, errors={"timeout": 1}))
     take_client_result(CHILD, client(latency=untimed, said={}))
@@ -133,19 +132,25 @@ def test_a_client_ends_between_its_release_and_its_last_line(key: str, value: in
         check_times(CHILD, line(**result | {key: value}), window, 1)
 
 
-def test_services_answered_what_clients_were_answered() -> None:
-    two = {"answered": 2, "requests": 2, "wrong": 0, "errors": {}}
+# What the only client said beside its 2 answers, how many requests each service counted, and which sum is wrong.
+LOADS = """\
+{} | 1 1 |
+{"errors": {"timeout": 1}} | 5 |
+{"wrong": 1} | 0 |
+{"said": {}} | 3 |
+{} | 1 | 1
+{} | 3 | 3"""
 
-    def check(client: dict[str, Any], *services: dict[str, Any]) -> None:
-        check_load([line(**client)], [ServiceLine(**one) for one in services])
 
-    check(two, {"requests": 1}, {"requests": 1})
-    check(two, {"requests": 0, "counted": False})
-    for more, requests in (({"errors": {"timeout": 1}}, 5), ({"wrong": 1}, 0), ({"said": {}}, 3)):
-        check({**two, **more}, {"requests": requests})
-    for requests in (1, 3):
-        with pytest.raises(ChildFailed, match=f"{requests} answered requests, .* 2 answers"):
-            check(two, {"requests": requests})
+@pytest.mark.parametrize("case", LOADS.splitlines())
+def test_services_answered_what_clients_were_answered(case: str) -> None:
+    said, counts, refused = case.split("|")
+    client = line(**{"answered": 2, "requests": 2} | json.loads(said))
+    services = [ServiceLine(requests=int(count)) for count in counts.split()]
+    complained = f"{refused.strip()} answered requests, .* 2 answers"
+    with pytest.raises(ChildFailed, match=complained) if refused else nullcontext():
+        check_load([client], services)
+    check_load([client], [ServiceLine(requests=0, counted=False)])  # of one that does not count
 
 
 def test_a_child_of_the_right_version_or_of_another_language_is_taken_with_what_its_program_says_it_is() -> None:
@@ -162,42 +167,46 @@ def test_a_child_of_the_right_version_or_of_another_language_is_taken_with_what_
         check_runtime(NATIVE, {service: {"runtime": {"program": "mine", "version": 3}}})
 
 
-def test_answers_by_time_are_those_of_the_window() -> None:
-    times = {"finished_ns": 10**9 + 1, "completion_ns": 1}
-    for start_ns, counts, is_right in (
-        (950_000_000, [0, 1], True),
-        (899_999_999, [1], False),  # before the window
-        (1_000_000_000, [1, *[0] * 40], False),  # after it
-        (1_000_000_000, [2], False),  # more than it had
-    ):
-        slices = {"width_ns": 50_000_000, "start_ns": start_ns, "counts": counts}
-        result = take_client_result(CHILD, client(slices=slices, **times))
-        with nullcontext() if is_right else pytest.raises(ChildFailed, match="between 950000000 ns and 2010000000 ns"):
-            check_times(CHILD, result, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
+# When the first slice of 50 ms begins, in ns, how many answers each has, and whether that can be.
+SLICES = """\
+950000000 [0, 1] -> right
+899999999 [1] -> before the window
+1000000000 [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] -> after the window
+1000000000 [2] -> more than it had"""
+
+
+@pytest.mark.parametrize("case", SLICES.splitlines())
+def test_answers_by_time_are_those_of_the_window(case: str) -> None:
+    said, _, judged = case.partition(" -> ")
+    start_ns, _, counts = said.partition(" ")
+    slices = {"width_ns": 50_000_000, "start_ns": int(start_ns), "counts": json.loads(counts)}
+    given = client(slices=slices, finished_ns=10**9 + 1, completion_ns=1)
+    complained = "between 950000000 ns and 2010000000 ns"
+    with nullcontext() if judged == "right" else pytest.raises(ChildFailed, match=complained):
+        check_times(CHILD, take_client_result(CHILD, given), TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
 
 
 def of_route(answered: int, **other: Any) -> dict[str, Any]:
     return {"requests": answered, "answered": answered, "errors": {}, "latency": latency(*[5] * answered), **other}
 
 
-@pytest.mark.parametrize(
-    ("routes", "complained"),
-    [
-        (None, "did not send routes, "),
-        ([of_route(2)], "requires one object for each of the 2 routes"),
-        ([of_route(1), of_route(2)], "sent 3 as routes: requests, but docs/child-contract.md requires a sum of 2"),
-        ([of_route(1), of_route(0, requests=1)], "1 as routes: answered"),
-        ([of_route(1), of_route(1, errors={"closed": 1})], "{'closed': 1} as routes: errors"),
-        ([of_route(1), of_route(1, latency=latency(6))], "11 as routes: latency.histogram.total_ns"),
-        (
-            [of_route(1), of_route(1, latency={"count": 1})],
-            "as routes[1].latency, but docs/child-contract.md requires a valid histogram",
-        ),
-        ([of_route(1), of_route(1, mine=1)], "1 as routes[1].mine"),
-    ],
-)
-def test_routes_add_up_to_what_the_client_counts(routes: list[Any] | None, complained: str) -> None:
-    told = {} if routes is None else {"routes": routes}
+# The answers of each route and what else it says, where one has latencies in ns; a client without routes says null.
+ROUTES = """\
+null -> did not send routes,
+[[2, {}]] -> requires one object for each of the 2 routes
+[[1, {}], [2, {}]] -> sent 3 as routes: requests, but docs/child-contract.md requires a sum of 2
+[[1, {}], [0, {"requests": 1}]] -> 1 as routes: answered
+[[1, {}], [1, {"errors": {"closed": 1}}]] -> {'closed': 1} as routes: errors
+[[1, {}], [1, {"latency": [6]}]] -> 11 as routes: latency.histogram.total_ns
+[[1, {}], [1, {"latency": {"count": 1}}]] -> as routes[1].latency, but docs/child-contract.md requires a valid histogram
+[[1, {}], [1, {"mine": 1}]] -> 1 as routes[1].mine"""
+
+
+@pytest.mark.parametrize("case", ROUTES.splitlines())
+def test_routes_add_up_to_what_the_client_counts(case: str) -> None:
+    said, complained = case.split(" -> ")
+    routes = json.loads(said.replace("[6]", json.dumps(latency(6))))
+    told = {} if routes is None else {"routes": [of_route(answered, **more) for answered, more in routes]}
     assert complained in complaint(client(requests=2, answered=2, latency=latency(5, 5), **told), 2)
 
 

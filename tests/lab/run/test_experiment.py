@@ -1,9 +1,9 @@
 """A run: every block of a plan, cell by cell, saved after each; and going on with one. Nothing is measured here."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from config.run_plan import Entry, Plan, PlanRow
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import message, verbatim
+from core.messages import message
 from core.method import Method
 from core.objective import Objective
 from core.program import RUNS
@@ -37,6 +37,13 @@ from tests.reports.sample import faulty
 SEED = 7
 FACTS = {"version": "3.14.7", "build": "(main)", "gil_disabled_build": False}
 REQUESTS = (10, 20)
+RUNTIMES = (RuntimeName("3.14"), RuntimeName("3.14t"))
+TINY = Plan(
+    name="tiny",
+    rows=(PlanRow(system=find("2"), values={"NUM_REQUESTS_PER_CLIENT": REQUESTS}),),
+    runtimes=RUNTIMES,
+    blocks=3,
+)
 Key = tuple[str, int, int]
 
 
@@ -53,14 +60,39 @@ def key(arm: str, cell: Cell | CellResult, block: int) -> Key:
 
 @dataclass
 class Journal:
-    """Stands for measure() and for the progress display; notes what it is asked and what is saved then."""
+    """Has an order, and stands for what measures and for the progress display; notes what it is asked and what is saved
+    then.
+    """
 
-    folder: Path
+    order: Order
     sandbox: Sandbox
     measured: list[Key] = field(default_factory=list)
+    group_sizes: list[int] = field(default_factory=list)
     progress: list[tuple[str, int, int]] = field(default_factory=list)
     saved: list[int] = field(default_factory=list)
     stop_at: int = 0
+
+    def begin(self) -> Run:
+        """Make a new run of the order."""
+        return new_run(self.order, SEED, ["runner.py"], {})
+
+    def under_way(self, run: Run) -> RunInProgress:
+        """The run, as it is carried out with this display."""
+        return RunInProgress(self.order, run, self.sandbox, self)
+
+    def carry_out(self, run: Run | None = None) -> Run:
+        """Carry out this run, or a new one."""
+        run = run or self.begin()
+        carry_out(self.under_way(run))
+        return run
+
+    def load(self) -> Run:
+        """The run as it is saved."""
+        return load(self.order.folder)
+
+    def change_plan(self, plan: Plan) -> None:
+        """From now on this is the plan of the order."""
+        self.order = self.order._replace(plan=plan)
 
     def measure(
         self, cell: Cell, system: object, block: int, bench: object, arm: str = "", part: object = None
@@ -71,14 +103,10 @@ class Journal:
         self.measured.append(key(arm or cell.runtime, cell, block))
         return replace(faulty(cell, block, "ok", ""), arm=arm or cell.runtime)
 
-    def measure_all(self, entries: Sequence[Entry], block: int) -> list[CellResult]:
-        """Stands for measure_in_slices()."""
+    def measure_in_slices(self, entries: Sequence[Entry], block: int, *_: object) -> list[CellResult]:
+        """The results of arms that take turns."""
+        self.group_sizes.append(len(entries))
         return [self.measure(entry.cell, entry.system, block, None, entry.arm) for entry in entries]
-
-    def carry_out(self, order: Order, run: Run) -> Run:
-        """Carry out the run, with this display."""
-        carry_out(RunInProgress(order, run, self.sandbox, self))
-        return run
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Note it."""
@@ -87,129 +115,88 @@ class Journal:
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
         """Note it, and how many cells are saved by now."""
         self.progress.append(("ended", done, total))
-        self.saved.append(len(load(self.folder).cells))
+        self.saved.append(len(self.load().cells))
 
 
-@pytest.fixture(autouse=True)
-def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How busy the machine is and what git says takes a while to see, and is nothing to these tests."""
+@pytest.fixture
+def journal(tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    """A journal in the place of what measures, for two cells under two runtimes, three times.
+
+    How busy the machine is and what git says takes a while to see, and is nothing to these tests.
+    """
+    journal = Journal(Order(TINY, {name: runtime(name) for name in RUNTIMES}, tmp_path / "run"), sandbox)
+    journal.order.folder.mkdir()
     monkeypatch.setattr(quiet, "facts", lambda window_s: {"busy": 0})
     monkeypatch.setattr(runs, "commit", lambda: "")
-
-
-@pytest.fixture
-def plan() -> Plan:
-    """Two cells under two runtimes, three times."""
-    rows = (PlanRow(system=find("2"), values={"NUM_REQUESTS_PER_CLIENT": REQUESTS}),)
-    return Plan(name="tiny", rows=rows, runtimes=(RuntimeName("3.14"), RuntimeName("3.14t")), blocks=3)
-
-
-@pytest.fixture
-def order(plan: Plan, tmp_path: Path) -> Order:
-    """The plan, its runtimes and a folder."""
-    return Order(plan=plan, runtimes={name: runtime(name) for name in plan.runtimes}, folder=tmp_path / "run")
-
-
-@pytest.fixture
-def journal(order: Order, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Journal:
-    """A journal in measure()'s place."""
-    order.folder.mkdir()
-    journal = Journal(order.folder, sandbox)
     monkeypatch.setattr(experiment, "measure", journal.measure)
+    monkeypatch.setattr(experiment, "measure_in_slices", journal.measure_in_slices)
     return journal
 
 
-def in_slices(order: Order, flags: str) -> Order:
-    """The order with a plan of these flags, whose arms take turns."""
-    return order._replace(plan=replace(planned(flags), method=Method(duration_s=1.0, slices=True)))
-
-
-Begin = Callable[[], Run]
-
-
-@pytest.fixture
-def begin(order: Order) -> Begin:
-    """Makes a new run of the order."""
-    return lambda: new_run(order, SEED, ["runner.py", "--seed", "7"], {"3.11": verbatim("not found")})
+def in_slices(flags: str) -> Plan:
+    """A plan of these flags, whose arms take turns."""
+    return replace(planned(flags), method=Method(duration_s=1.0, slices=True))
 
 
 # ---- carrying out --------------------------------------------------------------------------------------------------
 
 
-def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
-    order: Order, journal: Journal, begin: Begin
-) -> None:
-    journal.carry_out(order, begin())
-    wanted = [(arm, requests, block) for block in (1, 2, 3) for arm in order.plan.runtimes for requests in REQUESTS]
-    assert Counter(journal.measured) == Counter(wanted)
+def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(journal: Journal) -> None:
+    journal.carry_out()
+    assert Counter(journal.measured) == Counter(product(RUNTIMES, REQUESTS, (1, 2, 3)))
     assert [block for _, _, block in journal.measured] == [1] * 4 + [2] * 4 + [3] * 4
     assert journal.saved == list(range(1, 13))
     told = [(what, done, 12) for number in range(12) for what, done in (("started", number), ("ended", number + 1))]
     assert journal.progress == told
-    saved = load(order.folder)
+    saved = journal.load()
     assert [key(cell.arm, cell, cell.block) for cell in saved.cells] == journal.measured
     assert saved.finished_at >= saved.started_at
     assert saved.spent_ns["cells"] > 0
-    assert [path.name for path in order.folder.iterdir()] == ["result.json"]
+    assert [path.name for path in journal.order.folder.iterdir()] == ["result.json"]
 
 
-def test_a_run_that_goes_on_has_not_finished_and_one_whose_time_is_over_measures_nothing(
-    order: Order, journal: Journal, begin: Begin
-) -> None:
-    journal.carry_out(order, begin())
-    over = order._replace(plan=replace(order.plan, blocks=9, until=Until(seconds=1e-9)))
+def test_a_run_that_goes_on_has_not_finished_and_one_whose_time_is_over_measures_nothing(journal: Journal) -> None:
+    journal.carry_out()
+    journal.change_plan(replace(TINY, blocks=9, until=Until(seconds=1e-9)))
     count = len(journal.measured)
-    journal.carry_out(over, load(order.folder))
+    journal.carry_out(journal.load())
     assert len(journal.measured) == count
-    RunInProgress(over, load(order.folder), journal.sandbox, journal)
-    assert load(order.folder).finished_at == ""
+    journal.under_way(journal.load())
+    assert journal.load().finished_at == ""
 
 
 @pytest.mark.parametrize(("services", "size"), [(20, 6), (70, 2)])
 def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
-    services: int,
-    size: int,
-    order: Order,
-    journal: Journal,
-    monkeypatch: pytest.MonkeyPatch,
+    services: int, size: int, journal: Journal
 ) -> None:
     """Of two runtimes at three values, with 20 services and clients each, or with more than 400 processes at once."""
-    groups: list[list[Key]] = []
-
-    def measured(entries: Sequence[Entry], block: int, bench: object, seed: int) -> list[CellResult]:
-        groups.append([(entry.arm, int(entry.cell.params["CALC_TARGET"] or 0), block) for entry in entries])
-        return journal.measure_all(entries, block)
-
-    monkeypatch.setattr(experiment, "measure_in_slices", measured)
-    order = in_slices(
-        order, f"--system 2 --calc-target 0,10,100 --num-api-services {services} --runtime 3.14,3.14t --blocks 2"
-    )
-    journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
-    assert {len(group) for group in groups} == {size}
-    wanted = product(("3.14", "3.14t"), (0, 10, 100), (1, 2))
-    assert sorted(chain.from_iterable(groups)) == sorted(wanted)
+    flags = f"--system 2 --calc-target 0,10,100 --num-api-services {services} --runtime 3.14,3.14t --blocks 2"
+    journal.change_plan(in_slices(flags))
+    run = journal.carry_out()
+    assert {*journal.group_sizes} == {size}
+    measured = [(cell.arm, cell.params["CALC_TARGET"], cell.block) for cell in run.cells]
+    assert Counter(measured) == Counter(product(RUNTIMES, (0, 10, 100), (1, 2)))
 
 
 @pytest.mark.parametrize("code", [NOT_READY, STARVED])
 def test_a_service_that_never_starts_or_starves_connections_is_not_tried_a_third_time_and_the_others_are_measured(
-    order: Order, journal: Journal, monkeypatch: pytest.MonkeyPatch, code: str
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     """So it is under one of two values. What was not tried has no figures."""
+    dead = message("Service 1 of 1 (pid 812) ended", code=code)
 
-    def measured(entries: Sequence[Entry], block: int, bench: object, seed: int) -> list[CellResult]:
-        dead = message("Service 1 of 1 (pid 812) ended", code=code)
-        results = journal.measure_all(entries, block)
+    def measured(entries: Sequence[Entry], block: int, *_: object) -> list[CellResult]:
         return [
             replace(one, status="failed", reason=dead, requests=20) if one.params["CALC_TARGET"] == 10 else one
-            for one in results
+            for one in journal.measure_in_slices(entries, block)
         ]
 
     monkeypatch.setattr(experiment, "measure_in_slices", measured)
     monkeypatch.setattr("core.system.System.hosted", True)
     monkeypatch.setattr(Fingerprinter, "of", lambda *_: {"code": "", "environment": ""})
     monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
-    order = in_slices(order, "--system 2 --calc-target 0,10 --runtime 3.14,3.14t --blocks 5")
-    run = journal.carry_out(order, new_run(order, SEED, ["runner.py"], {}))
+    journal.change_plan(in_slices("--system 2 --calc-target 0,10 --runtime 3.14,3.14t --blocks 5"))
+    run = journal.carry_out()
     codes = [(cell.params["CALC_TARGET"], cell.reason.code) for cell in run.cells]
     assert Counter(codes) == {(0, ""): 10, (10, code): 4, (10, NOT_TRIED): 6}
     skipped = [cell for cell in run.cells if cell.reason.code == NOT_TRIED]
@@ -217,97 +204,88 @@ def test_a_service_that_never_starts_or_starves_connections_is_not_tried_a_third
     assert "812" not in str(skipped[0].reason)
 
 
-def test_a_run_ends_after_the_block_that_was_enough(
-    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-
-    def enough(run: Run, until: Until, spent_ns: int) -> bool:
-        assert until == order.plan.until
-        assert spent_ns > 0
-        asked.append(len(run.cells))
-        return len(asked) == 2
-
-    monkeypatch.setattr(experiment, "is_enough", enough)
-    run = journal.carry_out(order, begin())
-    assert (asked, len(run.cells)) == ([4, 8], 8)
-    assert run.finished_at
-
-
 # ---- going on ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stop_at", [1, 6])
 def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its_seed(
-    order: Order, journal: Journal, begin: Begin, stop_at: int
+    journal: Journal, stop_at: int
 ) -> None:
-    journal.carry_out(order, begin())
+    journal.carry_out()
     straight = list(journal.measured)
     journal.measured.clear()
     journal.stop_at = stop_at
     with pytest.raises(KeyboardInterrupt):
-        journal.carry_out(order, begin())
-    before = load(order.folder)
+        journal.carry_out()
+    before = journal.load()
     assert (len(before.cells), before.finished_at) == (stop_at - 1, "")
     journal.stop_at = 0
     for _ in range(2):  # the second time nothing is missing
-        again = load_to_resume(order.folder)
-        journal.carry_out(order._replace(plan=Plan.from_saved(again.plan)), again)
+        again = load_to_resume(journal.order.folder)
+        journal.change_plan(Plan.from_saved(again.plan))
+        journal.carry_out(again)
     assert journal.measured == straight
-    after = load(order.folder)
+    after = journal.load()
     assert after.cells[: stop_at - 1] == before.cells
     assert (after.run_id, after.started_at, after.seed) == (before.run_id, before.started_at, SEED)
     assert journal.progress[-1] == ("ended", 12, 12)
 
 
 def test_what_a_run_has_stays_when_it_goes_on_and_a_profile_taken_again_replaces_its_own_only(
-    order: Order, journal: Journal, begin: Begin, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In turn a run that was enough, one that was stopped, and two that went on to the end."""
     cell = {"cell_id": "a", "system": "2", "runtime": "3.14", "params": {}, "sentence": {}}
-    python, locks, again = ({"kind": kind, **cell} for kind in ("python", "locks", "locks"))
-    taken = [python, locks]
-    monkeypatch.setattr(experiment, "profiles", lambda order, bench: taken)
-    is_first = iter([True])
-    monkeypatch.setattr(experiment, "is_enough", lambda run, until, spent_ns: next(is_first, False))
-    first = journal.carry_out(order, begin())
-    first.runtimes["3.11"] = RuntimeFacts(version="3.11.9")
+    python, locks = {"kind": "python", **cell}, {"kind": "locks", **cell}
+    again = {**locks, "sentence": {"text": "again"}}
+    taken = iter([[python, locks], [], [again]])
+    monkeypatch.setattr(experiment, "profiles", lambda order, bench: next(taken))
+    asked: list[int] = []
+
+    def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
+        asked.append(len(run.cells))
+        return len(asked) == 2
+
+    monkeypatch.setattr(experiment, "is_enough", is_enough)
+    run = journal.carry_out()
+    assert (asked, len(run.cells)) == ([4, 8], 8)
+    assert run.finished_at
+    run.runtimes["3.11"] = RuntimeFacts(version="3.11.9")
+    spent_ns = [run.spent_ns["cells"]]
     journal.stop_at = len(journal.measured) + 2
-    spent_ns = first.spent_ns["cells"]
     with pytest.raises(KeyboardInterrupt):
-        journal.carry_out(order, first)
-    assert first.spent_ns["cells"] > spent_ns
-    assert first.profiles == taken
-    assert load(order.folder).spent_ns == first.spent_ns  # also of a run that was stopped
-    journal.stop_at, spent_ns = 0, first.spent_ns["cells"]
-    monkeypatch.setattr(experiment, "profiles", lambda order, bench: [])
-    assert journal.carry_out(order, first).profiles == taken
-    monkeypatch.setattr(experiment, "profiles", lambda order, bench: [again])
-    journal.carry_out(order, first)
-    assert [id(one) for one in first.profiles] == [id(python), id(again)]
-    assert {*first.runtimes} == {"3.11", "3.14", "3.14t"}
-    assert first.spent_ns["cells"] > spent_ns
+        journal.carry_out(run)
+    assert journal.load().spent_ns == run.spent_ns
+    spent_ns.append(run.spent_ns["cells"])
+    journal.stop_at = 0
+    assert journal.carry_out(run).profiles == [python, locks]
+    assert journal.carry_out(run).profiles == [python, again]
+    spent_ns.append(run.spent_ns["cells"])
+    assert asked == [4, 8, 8]  # not before a block that had begun
+    assert {*run.runtimes} == {"3.11", *RUNTIMES}
+    assert spent_ns == sorted({*spent_ns})  # it only grows
 
 
-def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, journal: Journal, begin: Begin) -> None:
-    run = journal.carry_out(order, begin())
+def test_a_run_goes_on_with_the_same_interpreters_only(journal: Journal) -> None:
+    run, order = journal.carry_out(), journal.order
     check_unchanged(run, order)
     for fact in ("version", "build"):
         other = replace(runtime("3.14t").interpreter, facts={**FACTS, fact: "another"})
         changed = {**order.runtimes, "3.14t": replace(runtime("3.14t"), interpreter=other)}
         with pytest.raises(BadInput, match=r"3\.14t changed from .* to .*another.* \(under 3\.14t\)"):
             check_unchanged(run, order._replace(runtimes=changed))
-    left = order._replace(plan=replace(order.plan, runtimes=order.plan.runtimes[:1]))
+    journal.change_plan(replace(TINY, runtimes=RUNTIMES[:1]))
     with pytest.raises(BadInput, match=r"3\.14t changed from .* to not installed \(under 3\.14t\)"):
-        check_unchanged(run, left._replace(runtimes={"3.14": order.runtimes["3.14"]}))
+        check_unchanged(run, journal.order._replace(runtimes={"3.14": order.runtimes["3.14"]}))
 
 
 # ---- a new run -----------------------------------------------------------------------------------------------------
 
 
-def test_runs_get_seeds_and_folders_of_their_own_also_two_of_one_second(order: Order, plan: Plan) -> None:
+def test_runs_get_seeds_and_folders_of_their_own_also_two_of_one_second(journal: Journal) -> None:
     """Of the 65,536 endings two are alike in one of 350 times, and six never are."""
-    assert len({new_run(order, None, [], {}).seed for _ in range(5)}) == 5
-    folders = {run_folder(plan) for _ in range(20)}
+    assert len({new_run(journal.order, None, [], {}).seed for _ in range(5)}) == 5
+    folders = {run_folder(TINY) for _ in range(20)}
     assert len(folders) >= 15
     assert {folder.parent for folder in folders} == {RUNS}
     assert all(folder.name.endswith(f"-tiny-{folder.name[-4:]}") for folder in folders)
@@ -341,13 +319,13 @@ def test_http_clients_that_would_leave_services_idle_are_refused() -> None:
     preflight(planned(f"{flags} 4"))
 
 
-def test_the_time_of_a_search_is_known_before_it_starts_and_depends_on_objective_rate_and_arms(plan: Plan) -> None:
-    asked = {text: replace(plan, objectives=(Objective.parse(text),)) for text in ("p99<50ms", "p99<1s", "p99.9<50ms")}
+def test_the_time_of_a_search_is_known_before_it_starts_and_depends_on_objective_rate_and_arms() -> None:
+    asked = {text: replace(TINY, objectives=(Objective.parse(text),)) for text in ("p99<50ms", "p99<1s", "p99.9<50ms")}
     fast, patient, rare = (search_s(one, 1000) for one in asked.values())
     assert fast < patient  # probes of ten times the objective
     assert fast < rare  # 0.1 % of the requests miss it
     assert fast < search_s(asked["p99<50ms"], 100)
-    alone = replace(asked["p99<50ms"], runtimes=plan.runtimes[:1])
+    alone = replace(asked["p99<50ms"], runtimes=RUNTIMES[:1])
     assert search_s(alone, 1000) == pytest.approx(fast / 2)
     # a setting and runtime: closed loop 20.5 s, 3 short probes of 1.5 s, 7 long ones of 7 s, with 0.5 s and 2 s each
     assert fast == pytest.approx(4 * (22.5 + 3 * 4 + 7 * 9.5), rel=0.01)

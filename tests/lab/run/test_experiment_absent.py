@@ -8,6 +8,7 @@ import pytest
 
 from core.errors import BadInput
 from core.messages import NOTHING, message, verbatim
+from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
 from lab.run.feasible import drop_absent, expect_different, prepare
@@ -55,32 +56,27 @@ def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
     assert {*possible.runtimes} == ({cell.runtime for cell in possible.cells()} or {*plan.runtimes})
 
 
-@pytest.mark.parametrize("versions", [("5.1", "5.2"), ("5.1", "5.1")])
+@pytest.mark.parametrize("versions", [{"a": "5.1", "b": "5.2"}, {"a": "5.1", "b": "5.1"}])
 def test_variants_with_the_same_packages_are_refused_by_the_first_runtime_that_has_them(
-    monkeypatch: pytest.MonkeyPatch, versions: tuple[str, str]
+    monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]
 ) -> None:
     """The packages of the first runtime cannot be installed."""
-    packages = dict(zip(("a", "b"), versions, strict=True))
     plan = planned(
         "--service-command '{python} x {port}' --variant a:requirements=a==1 --variant b:requirements=b==1 "
         "--runtime 3.14,3.14t"
     )
     plan = replace(plan, absent={("own", "3.14"): NEEDS_CARGO})
-    found: dict[str, AnyRuntime] = {name: runtime(name) for name in plan.runtimes}
-    monkeypatch.setattr(
-        UserServiceRuntime,
-        "python",
-        lambda self, system: f"{self.name} {system.child_config['own']['overrides'][0][0]}",
-    )
     asked: list[str] = []
 
-    def installed(self: Runtime, python: Path) -> dict[str, str]:
-        asked.append(str(python))
-        return {"django": packages[str(python)[-1]]}
+    def python(runtime: UserServiceRuntime, system: System) -> str:
+        asked.append(f"{runtime.name} {system.child_config['own']['overrides'][0][0]}")
+        return asked[-1]
 
-    monkeypatch.setattr(Runtime, "installed", installed)
-    with pytest.raises(BadInput, match="the same packages under ") if versions[0] == versions[1] else nullcontext():
-        expect_different(plan, found)
+    monkeypatch.setattr(UserServiceRuntime, "python", python)
+    monkeypatch.setattr(Runtime, "installed", lambda runtime, python: {"django": versions[str(python)[-1]]})
+    is_same = versions["a"] == versions["b"]
+    with pytest.raises(BadInput, match="the same packages under ") if is_same else nullcontext():
+        expect_different(plan, {name: runtime(name) for name in plan.runtimes})
     assert asked == ["3.14t a", "3.14t b"]
 
 

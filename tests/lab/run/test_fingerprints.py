@@ -12,13 +12,13 @@ from core.messages import listed
 from lab.digests import tree_digest
 from lab.run import experiment, fingerprints
 from lab.run.fingerprints import Fingerprinter
-from lab.run.runs import Order, check_unchanged, count_unmeasured
+from lab.run.runs import check_unchanged, count_unmeasured
 from record.saved_run import CellResult
 from systems import find
 from tests.config.planning import planned
-from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
+from tests.lab.run.test_experiment import Journal, journal, runtime
 
-__all__ = ["begin", "journal", "order", "plan", "quiet_machine"]
+__all__ = ["journal"]
 
 
 @pytest.fixture
@@ -30,20 +30,18 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "services"
 
 
-def test_going_on_with_edited_code_is_refused_with_the_file(
-    order: Order, journal: Journal, begin: Begin, services: Path
-) -> None:
-    run = begin()
+def test_going_on_with_edited_code_is_refused_with_the_file(journal: Journal, services: Path) -> None:
+    run, order = journal.begin(), journal.order
     journal.stop_at = 3
     with pytest.raises(KeyboardInterrupt):
-        journal.carry_out(order, run)
+        journal.carry_out(run)
     check_unchanged(run, order)
     (services / "cached.py").write_text("A = 2\n")
     (services / "new.py").write_text("")
     with pytest.raises(Exception, match=r"services/cached\.py changed; services/new\.py is new"):
         check_unchanged(run, order)
     journal.stop_at = 0
-    journal.carry_out(order, run)
+    journal.carry_out(run)
     assert [cell.code for cell in run.cells] == [run.cells[0].code] * 2 + [run.cells[-1].code] * 10
     assert len(run.fingerprints[CODE]) == 2
     assert "2 different versions" in str(mixed(run.cells))
@@ -52,14 +50,14 @@ def test_going_on_with_edited_code_is_refused_with_the_file(
 
 
 def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
-    order: Order, journal: Journal, begin: Begin, services: Path, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, services: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def edited(*arguments: Any) -> CellResult:
         (services / "cached.py").write_text("A = 3\n")
         return journal.measure(*arguments)
 
     monkeypatch.setattr(experiment, "measure", edited)
-    run = journal.carry_out(order, begin())
+    run = journal.carry_out()
     assert [cell.status for cell in run.cells] == ["invalid"] + ["ok"] * 11
     assert "services/cached.py changed" in str(run.cells[0].reason)
 

@@ -112,13 +112,12 @@ def test_a_gil_that_is_not_what_the_system_says_makes_the_cell_invalid(scripted:
             r"^Service 2 of 2 .* listens at /same, but Service 1 of 2 ",
         ),
         ({"clients": (client_says(latency=latency(*[10**9] * 20)),)}, "sent 20000000000 as latency.histogram.total_ns"),
-        ({"clients": ("nonsense",)}, "Client 1 of 1 .* wrote b'nonsense'"),
     ],
 )
 def test_a_line_that_is_not_what_the_contract_wants_fails_the_cell(
     scripted: Scripted, said: dict[str, Any], reason: str
 ) -> None:
-    """tests/lab/run/test_contract.py has all that is refused."""
+    """test_contract.py and test_children.py have all that is refused."""
     result = scripted(**said)
     assert result.status == "failed"
     assert re.search(reason, str(result.reason))

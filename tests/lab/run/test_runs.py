@@ -34,15 +34,14 @@ def holder(folder: Path) -> AbstractContextManager[Started]:
     return started(sys.executable, "-c", HOLD, str(folder), cwd=REPOSITORY)
 
 
-def test_a_second_process_is_told_that_the_folder_is_taken(tmp_path: Path) -> None:
+def test_whoever_comes_second_is_told_that_the_folder_is_taken(tmp_path: Path) -> None:
     """An empty folder is not removed while another command has it."""
-    with holder(tmp_path / "run") as other:
+    with run_lock(tmp_path / "run"):
         with Sandbox([tmp_path / "run"]):
             assert lock_folder(tmp_path / "run", wait=False) is None
         assert (tmp_path / "run").is_dir()
         with pytest.raises(BadInput, match="Another process is writing to"), run_lock(tmp_path / "run"):
             pass
-        other.process.communicate()
     assert not (tmp_path / "run").exists()  # there is nothing in it
 
 
@@ -96,6 +95,7 @@ def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
 
 
 def git(folder: Path, arguments: str) -> str:
+    """What git prints."""
     done = subprocess.run(["git", "-C", str(folder), *arguments.split()], check=True, capture_output=True, text=True)
     return done.stdout.strip()
 

@@ -1,6 +1,10 @@
 """Slow requests beside collections, by hand."""
 
-from core.histogram import Histogram
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
 from core.system import CLIENT, SERVICE
 from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import TimeWindow
@@ -11,18 +15,12 @@ from record.child_lines import SlowRequests
 SECOND = TimeWindow(start_ns=0, end_ns=1_000_000)
 
 
-class Percentiles(Histogram):
-    """Latencies of which only these percentiles are known, in ns."""
-
-    def __init__(self, **known: int) -> None:
-        super().__init__()
-        self.known = known
-
-    def percentile(self, name: str) -> int | None:
-        return self.known.get(name)
+def percentiles(**known_ns: int) -> Any:
+    """Latencies of which only these percentiles are known."""
+    return SimpleNamespace(percentile=known_ns.get)
 
 
-LATENCY = Percentiles(p99=100, p999=1000)
+LATENCY = percentiles(p99=100, p999=1000)
 
 
 def collections(*services: list[tuple[int, int]]) -> dict[str, list[CumulativeTime | None]]:
@@ -30,20 +28,36 @@ def collections(*services: list[tuple[int, int]]) -> dict[str, list[CumulativeTi
     return {COLLECTION: [*map(CumulativeTime.of_spans, services)]}
 
 
-def test_a_timeline_adds_up_what_it_covers() -> None:
-    timeline = CumulativeTime.of_spans([(30, 40), (10, 20), (15, 25), (16, 18)])
-    assert [timeline.within_ns(*span) for span in ((0, 10), (0, 12), (12, 35), (25, 30), (0, 99), (40, 50))] == [
-        *(0, 2, 18, 0, 25, 0),
-    ]
-    assert CumulativeTime.of_spans([]).within_ns(0, 9) == 0
-    sampled = CumulativeTime([100, 200, 400], [0, 50, 50])  # between two looks time goes evenly
-    assert [sampled.within_ns(*span) for span in ((0, 100), (0, 150), (150, 300), (300, 900))] == [0, 25, 25, 0]
+# A timeline, a start, an end, and how much the timeline covers in between.
+COVERED = """\
+spans 0 10 0
+spans 0 12 2
+spans 12 35 18
+spans 25 30 0
+spans 0 99 25
+spans 40 50 0
+nothing 0 9 0
+sampled 0 100 0
+sampled 0 150 25    between two looks time goes evenly
+sampled 150 300 25
+sampled 300 900 0"""
+TIMELINES = {
+    "spans": CumulativeTime.of_spans([(30, 40), (10, 20), (15, 25), (16, 18)]),
+    "nothing": CumulativeTime.of_spans([]),
+    "sampled": CumulativeTime([100, 200, 400], [0, 50, 50]),
+}
+
+
+@pytest.mark.parametrize("line", COVERED.splitlines())
+def test_a_timeline_adds_up_what_it_covers(line: str) -> None:
+    name, start_ns, end_ns, covered_ns, *_ = line.split()
+    assert TIMELINES[name].within_ns(int(start_ns), int(end_ns)) == int(covered_ns)
 
 
 def test_nothing_is_said_where_slower_requests_were_not_kept_or_a_side_is_not_known() -> None:
     said = SlowRequests(above_ns=500, requests=[(500, 2000, 0)])
     assert list(slow_requests([said], collections([]), LATENCY, [SECOND])) == ["p999"]
-    assert slow_requests([said], collections([]), Percentiles(p99=100), [SECOND]) == {}
+    assert slow_requests([said], collections([]), percentiles(p99=100), [SECOND]) == {}
     assert slow_requests([said, None], collections([]), LATENCY, [SECOND]) == {}
     slow = slow_requests([said], {COLLECTION: [CumulativeTime.of_spans([]), None]}, LATENCY, [SECOND])
     assert slow["p999"] == Slow(threshold_ns=1000, requests=1)
@@ -56,12 +70,10 @@ def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_clien
         SlowRequests(above_ns=0, requests=[(0, 2000, 0), (10_000, 2000, 1), (500, 950, 0)]),
         SlowRequests(above_ns=0, requests=[(20_000, 4000, 0)]),
     ]
+    none = CumulativeTime([0, 1_000_000], [0, 0])
     waits = {
-        SERVICE: [
-            CumulativeTime([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
-            CumulativeTime([0, 1_000_000], [0, 0]),
-        ],
-        CLIENT: [CumulativeTime([0, 1_000_000], [0, 250_000]), CumulativeTime([0, 1_000_000], [0, 0])],
+        SERVICE: [CumulativeTime([0, 10_000, 1_000_000], [0, 5000, 5000]), none],  # half of the first 1 %
+        CLIENT: [CumulativeTime([0, 1_000_000], [0, 250_000]), none],
     }
     both = slow_requests(said, {**collections([(20_000, 21_000)], []), **waits}, LATENCY, [SECOND])
     assert {name: (one.threshold_ns, one.requests) for name, one in both.items()} == {

@@ -1,12 +1,10 @@
 """Slices of time: how long they are, and what a client's slices add up to. Numbers are worked out by hand."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from config.load import load_experiment
 from core.child import Slice
 from lab.run.cell_results import add_slices, counted_share, counted_usage, littles_law
 from lab.run.feasible import choose_arm_order
@@ -15,6 +13,7 @@ from lab.run.measure import size_slices
 from lab.run.measurement_context import Pace
 from record.child_lines import ClientLine, FirstWrong
 from record.decode import decoded
+from tests.config.planning import planned
 from tests.lab.scripted_children import latency
 
 MS = 1_000_000
@@ -130,14 +129,18 @@ def test_what_a_service_used_is_without_its_idle_time_and_by_the_share_of_answer
     assert (used.max_rss_bytes, used.run_queue_ns) == (9, None)
 
 
-def test_arms_take_turns_unless_something_is_against_it_which_is_named() -> None:
-    plan = load_experiment("quick", 2)
-    ordered = choose_arm_order(plan)
-    assert (ordered.method.slices, str(ordered.arm_order_reason)) == (True, "")
-    for given, words in (
-        (replace(plan, method=replace(plan.method, duration_s=0.0)), "number of requests"),
-        (replace(plan, runtimes=plan.runtimes[:1]), "only one arm"),
-        (replace(plan, arm_order="sequential"), "--order sequential"),
-    ):
-        ordered = choose_arm_order(given)
-        assert (ordered.method.slices, words in str(ordered.arm_order_reason)) == (False, True)
+# Flags, and the beginning of what is against turns.
+ORDERS = """\
+--runtime 3.14,3.14t ->
+--runtime 3.14,3.14t --duration 0 --num-requests-per-client 9 -> number of requests
+--runtime 3.14 -> only one arm
+--runtime 3.14,3.14t --order sequential -> --order sequential"""
+
+
+@pytest.mark.parametrize("line", ORDERS.splitlines())
+def test_arms_take_turns_unless_something_is_against_it_which_is_named(line: str) -> None:
+    flags, _, words = line.partition(" ->")
+    ordered = choose_arm_order(planned(f"--system 2 {flags}"))
+    assert ordered.method.slices is not bool(words)
+    assert words.strip() in str(ordered.arm_order_reason)
+    assert bool(ordered.arm_order_reason) is bool(words)
