@@ -52,7 +52,6 @@ ONE_FILE = {
     "experiments/league/flask_app.py": "flask",
     "experiments/league/tornado_tcp.py": "tornado",
     "experiments/http_clients/aiohttp.py": "aiohttp",
-    "experiments/http_clients/httpx.py": "httpx",
     "experiments/http_clients/pyreqwest.py": "reqwestclient",
     "experiments/http_clients/requests.py": "requests",
     "lab/environments/resolution.py": "packaging",

@@ -44,10 +44,6 @@ _reqwest = partial(_client, extensions=(Extension(name="reqwestclient", tools=("
 
 SYSTEMS = (
     _client("http-aiohttp", message("Python aiohttp"), 250, "aiohttp:client", "aiohttp"),
-    _client("http-httpx", message("Python httpx"), 600, "httpx:client", "httpx"),
-    _client(
-        "http-httpx-async", message("Python httpx (asyncio)"), 800, "httpx:async_client", "httpx"
-    ),
     _client(
         "http-requests", message("Python library requests"), 600, "requests:client", "requests"
     ),
