@@ -60,8 +60,8 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         """Send and time *requests* requests one after the other; if *requests* is None, send
         requests until *until_ns*.
 
-        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. All work that can
-        wait until the workers end is in summary().
+        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. All work that
+        can wait until the workers end is in summary().
         """
         tally, failures = self.tally, self._library.failures
         note, clock, right_bytes = tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES

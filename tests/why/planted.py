@@ -38,9 +38,7 @@ PLANTED = {
 }
 
 
-def profiled(
-    name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0, kinds: str = "python"
-) -> Run:
+def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0, kinds: str = "python") -> Run:
     """A run of the service *name*, with its profiles, in *folder*.
 
     duration_s: of some 10 slices a second, 8 must have samples (analysis.shares.FEWEST_BATCHES)

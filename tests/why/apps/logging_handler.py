@@ -5,7 +5,6 @@ import os
 
 from server import serve
 
-
 LOGGER = logging.Logger("requests")
 LOGGER.addHandler(logging.StreamHandler(open(os.devnull, "w", encoding="utf-8")))  # noqa: SIM115 - open for good
 
