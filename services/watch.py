@@ -225,10 +225,11 @@ def _readable_by_select(fd: int) -> bool:
     return bool(_select_many({fd}, 0))
 
 
-def _readable_by_poll(fd: int) -> bool:
+def is_readable(fd: int, wait_ms: int = 0) -> bool:
+    """Return whether the socket *fd* has data to read within *wait_ms*, by poll()."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    return bool(poll.poll(0))
+    return bool(poll.poll(wait_ms))
 
 
 FD_SETSIZE = 1024
@@ -264,7 +265,7 @@ def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) 
     watch = available[name]()
     if select_mode == "all":
         return watch
-    return ScanWatch(watch, _readable_by_select if name == "select" else _readable_by_poll)
+    return ScanWatch(watch, _readable_by_select if name == "select" else is_readable)
 
 
 def accept_or_none(listener: socket.socket) -> socket.socket | None:
