@@ -8,7 +8,7 @@ from dataclasses import replace
 from clients.channel import CallFailed
 from clients.drive import CallerClient
 from clients.user_service.client import connector, prepare
-from clients.user_service.http import message as http_message
+from clients.user_service.prepared_requests import message as http_message
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Json, Message, listed, message

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from clients.channel import CallFailed
 from clients.user_service import http as user_http
-from clients.user_service.http import HttpConnection, message
+from clients.user_service.http import HttpConnection
+from clients.user_service.prepared_requests import message
 from core.request_plan import Request
 from tests.clients.scripted import ScriptedSocket, opened
 from tests.native.loadgen_peers import response
