@@ -154,12 +154,6 @@ def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) ->
         os.close(mine)
 
 
-def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:
-    with peer("siege") as client:
-        status, said, complaints = client.end()
-    assert (status, said, "ab|wrk|oha" in complaints) == (1, b"", True)
-
-
 @pytest.mark.parametrize(("parent", "status"), [("os.getppid()", 0), ("os.getpid()", -15)])
 def test_a_process_whose_parent_has_ended_before_it_asked_ends_at_once(parent: str, status: int) -> None:
     assert run([sys.executable, "-c", DIES.format(parent)]).returncode == status
