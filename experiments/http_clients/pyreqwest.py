@@ -12,7 +12,7 @@ from experiments.http_clients.threads import ThreadClient
 from experiments.http_clients.workers import Library, UrlConnection
 
 
-class ReqwestConnection(UrlConnection[Any]):
+class ReqwestConnection(UrlConnection):
     """A connection with its own reqwest::blocking::Client and I/O thread. It connects at the first
     request.
     """

@@ -16,7 +16,6 @@ REQUEST_DEADLINE_S = 5.0
 EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
 TIMELINE_REQUESTS = 100
 ConnectionT = TypeVar("ConnectionT")
-ClientT = TypeVar("ClientT", bound=Any)
 
 
 class HttpTally:
@@ -54,7 +53,7 @@ class HttpTally:
         return zip(self.times_ns[::2], self.times_ns[1::2], strict=True)
 
 
-class UrlConnection(Generic[ClientT]):
+class UrlConnection:
     """A connection with its own client of an HTTP library, which sends GET / to one server.
 
     The results of a client for asyncio must be awaited.
@@ -63,7 +62,7 @@ class UrlConnection(Generic[ClientT]):
     __slots__ = ("_client", "_url")
 
     def __init__(
-        self, make: Callable[[float], ClientT], host: str, port: int, deadline_s: float
+        self, make: Callable[[float], Any], host: str, port: int, deadline_s: float
     ) -> None:
         self._url = f"http://{host}:{port}/"
         self._client = make(deadline_s)
