@@ -81,6 +81,10 @@ class Connection:
         """
         self.send(frame(error_answer(code, err)))
 
+    def refuse_frame(self) -> None:
+        """Send the error answer to a frame whose announced length is not accepted."""
+        self.refuse(413, f"a frame of {self.frames.refused_bytes} bytes is not accepted")
+
     def flush(self) -> bool:
         """Send as many of the unsent bytes as the peer accepts now. Return whether all unsent bytes
         were sent.

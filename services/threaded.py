@@ -68,9 +68,7 @@ class ThreadedService:
             elif bodies:
                 self._answer(connection, bodies[0], worker)
             elif connection.frames.refused_bytes is not None:
-                connection.refuse(
-                    413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted"
-                )
+                connection.refuse_frame()
                 self._parked.close(connection)
             else:
                 self._set_aside(connection)

@@ -235,34 +235,28 @@ def is_readable(fd: int, wait_ms: int = 0) -> bool:
 FD_SETSIZE = 1024
 
 
-def _available() -> dict[str, Callable[[], SocketWatch]]:
-    watches: dict[str, Callable[[], SocketWatch]] = {}
-    if hasattr(select, "epoll"):
-        watches["epoll"] = EpollWatch
-    if hasattr(select, "poll"):
-        watches["poll"] = lambda: LeaderWatch(_poll_many)
-    watches["select"] = lambda: LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)
-    return watches
-
-
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
     """Create the socket watcher for SELECTOR and SELECT_MODE. Raises BadInput for a selector that
     is not supported.
 
     shared: whether many workers wait on the watcher at once
     """
-    available = _available()
-    name = next(iter(available)) if selector == "auto" else selector
-    if name not in available:
+    names = [name for name in ("epoll", "poll", "select") if hasattr(select, name)]
+    name = names[0] if selector == "auto" else selector
+    if name not in names:
         raise BadInput(
             "SELECTOR is {value}, but {platform} supports only: {names}.",
             value=selector,
             platform=sys.platform,
-            names=listed(["auto", *available]),
+            names=listed(["auto", *names]),
         )
-    if name == "epoll" and select_mode == "all" and not shared:
-        return BatchEpollWatch()
-    watch = available[name]()
+    watch: SocketWatch
+    if name == "epoll":
+        watch = BatchEpollWatch() if select_mode == "all" and not shared else EpollWatch()
+    elif name == "poll":
+        watch = LeaderWatch(_poll_many)
+    else:
+        watch = LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)
     if select_mode == "all":
         return watch
     return ScanWatch(watch, _readable_by_select if name == "select" else is_readable)
