@@ -35,8 +35,11 @@ def _client(
 _beast_client = Extension(
     name="beastclient",
     tools=("c++",),
-    borrowed=tuple(
-        f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")
+    borrowed=(
+        "http-beast/client.cpp",
+        "http-beast/client.hpp",
+        "http-beast/clock.hpp",
+        "http-beast/socket.hpp",
     ),
 )
 _beast = partial(_client, extensions=(_beast_client,))

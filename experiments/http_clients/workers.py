@@ -59,12 +59,13 @@ class UrlConnection:
     The results of a client for asyncio must be awaited.
     """
 
-    __slots__ = ("_client", "_url")
+    __slots__ = ("_client", "_deadline_s", "_url")
 
     def __init__(
         self, make: Callable[[float], Any], host: str, port: int, deadline_s: float
     ) -> None:
         self._url = f"http://{host}:{port}/"
+        self._deadline_s = deadline_s
         self._client = make(deadline_s)
 
     def close(self) -> Any:
