@@ -15,7 +15,7 @@ from core.child import Slice
 from core.system import MORE, System
 from core.wire import frame
 from tests.clients.driving import FakeCaller, cached, called, client, counts, services
-from tests.clients.scripted import FULL, RIGHT, WRONG
+from tests.clients.scripted import RIGHT, TABLES, WRONG
 from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says, scripted
 
 ALWAYS_RIGHT = says(frame(RIGHT))
@@ -76,34 +76,10 @@ def test_requests_of_a_thread_that_died_are_missing_and_not_forgotten(monkeypatc
     assert (result["requests"], result["answered"]) == (5, 0)
 
 
-# What is answered, by what it is: "wrong", or the code of an error.
-ANSWERS: dict[str, tuple[bytes, ...]] = {
-    "right": (
-        RIGHT,
-        b" \r\n" + RIGHT + b"\n",
-        b'{"msg":"1000","calc_ns":1,"code":200,"err":"","more":[1]}',
-    ),
-    "wrong": (
-        WRONG,
-        b'{"code": 200, "msg": "", "err": "", "calc_ns": 1}',
-        b'{"code": 200, "msg": "1000 ", "err": "", "calc_ns": 1}',
-        b'{"code": 200, "msg": 1000, "err": "", "calc_ns": 1}',
-        b'{"code": 200, "msg": null, "err": "", "calc_ns": 1}',
-    ),
-    "503": (FULL,),
-    "400": (b'{"code": 400, "msg": "1000", "err": "", "calc_ns": 1}',),
-    "garbled": (
-        *(b"", b"not json", b"\xff" + RIGHT, RIGHT[:-1], RIGHT + b"x", RIGHT + RIGHT),
-        *(b"null", b'"text"', b"[]", b"{}", b'{"code": 200}', b'{"code": %s}' % (b"9" * 5000), b"[" * 200_000),
-        b'{"code": 200, "msg": "1000", "err": ""}',
-        b'{"code": 200, "msg": "1000", "err": "", "calc_ns": "1"}',
-    ),
-}
-
-
-@pytest.mark.parametrize("what", ANSWERS)
+@pytest.mark.parametrize("what", TABLES["calculated"])
 def test_an_answer_is_right_or_wrong_or_an_error_with_a_name(what: str) -> None:
-    for body in ANSWERS[what]:
+    long = [b'{"code": %s}' % (b"9" * 5000), b"[" * 200_000] if what == "garbled" else []
+    for body in [*(text.encode("latin-1") for text in TABLES["calculated"][what]), *long]:
         caller, result = called(body)
         errors = {} if what in ("right", "wrong") else {what: 1}
         assert counts(result) == (1, what == "wrong", errors), body[:60]
