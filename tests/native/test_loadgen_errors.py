@@ -24,20 +24,6 @@ from tests.native.loadgen_peers import (
 )
 
 Answers = dict[str, tuple[Script, dict[str, object]]]
-CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n"
-
-
-def byte_by_byte(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """A chunked answer in as many pieces as it has bytes."""
-    for byte in CHUNKED:
-        connection.sendall(bytes([byte]))
-    return True
-
-
-def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """After the first answer they are a byte longer."""
-    connection.sendall(HELLO if server.requests == 1 else HELLO.replace(b": 5", b": 6") + b"!")
-    return True
 
 
 def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool:
@@ -46,14 +32,11 @@ def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool
     return True
 
 
-HTTP = {"wrong": 0, "errors": {}, "answered": 20, "body_bytes": 100}
 FINE = {"wrong": 0, "errors": {}, "answered": 20}
 # What becomes of 20 requests on one connection: ten faults in a row are enough.
 ANSWERS: dict[str, Answers] = {}
 ANSWERS["http"] = {
-    "at once": (says(HELLO), HTTP),
-    "chunked, byte by byte": (byte_by_byte, HTTP),
-    "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
+    "at once": (says(HELLO), {**FINE, "body_bytes": 100}),
     "silent": (silent, {"answered": 0, "errors": {"timeout": 10}, "given_up": 1}),
 }
 ANSWERS["framed"] = {

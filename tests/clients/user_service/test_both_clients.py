@@ -13,6 +13,7 @@ import pytest
 
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
+from tests.clients.scripted import TABLES
 from tests.clients.user_service.both import native, python, start_native, start_python
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_http import ANSWERS, FAULTS
@@ -125,19 +126,9 @@ def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Cli
     assert result["first_wrong"]["got"] == f"no answer, because the service {code} a kept connection"
 
 
-@pytest.mark.parametrize(
-    ("script", "got"),
-    [
-        (HANGS_UP, "no answer, because the service closed a new connection"),
-        (says(HELLO[:-2], keep=False), "half an answer, because the service closed the connection"),
-        (says(HELLO + b"x", keep=False), "more bytes than one answer"),
-        (says(b"-ERR unknown command\r\n"), "`-ERR unknown command\\r\\n`, which is not HTTP"),
-        (says(b"-", keep=False), "`-`, which is not HTTP"),
-        (says(b"SSH-2.0-\xff'\"\\\r\n\r\n"), "`SSH-2.0-\\xff'\"\\\\\\r\\n\\r\\n`, which is not HTTP"),
-    ],
-)
-def test_what_is_no_answer_is_said_in_words(measured: Client, script: Script, got: str) -> None:
-    result = measured(script)
+@pytest.mark.parametrize(("answer", "keep", "got"), TABLES["words"])
+def test_what_is_no_answer_is_said_in_words(measured: Client, answer: str, keep: bool, got: str) -> None:
+    result = measured(says(answer.encode("latin-1"), keep=keep))
     assert result["answered"] == result["resent"] == 0
     assert sum(result["errors"].values()) == 10
     assert result["first_wrong"] == {"request": "GET /", "got": got, "expected": "an answer"}
