@@ -7,7 +7,6 @@ from time import monotonic, perf_counter_ns
 
 import pytest
 
-from clients.channel import CallFailed
 from clients.drive import CallerClient
 from clients.quotas import GIVE_UP_AFTER
 from core.cell import Cell
@@ -28,15 +27,6 @@ def test_errors_of_one_service_leave_the_others_answers_alone() -> None:
     ):
         result = one.run()
     assert (result["requests"], *counts(result)) == (60, 40, 20, {"closed": GIVE_UP_AFTER})
-
-
-def test_a_service_that_cannot_be_reached_is_an_error_before_anything_is_timed() -> None:
-    class Refusing(FakeCaller):
-        def open(self) -> None:
-            raise CallFailed("connect")
-
-    with pytest.raises(CallFailed), client(lambda addresses, connect_ns: Refusing([]), [["a"]]):
-        pass
 
 
 def silent_until(ended: threading.Event) -> Script:

@@ -12,6 +12,7 @@ from experiments.loadgen.peers import run
 from tests.contract.speaking import Spoken, read_to_end, released, wait_readable
 from tests.experiments.loadgen.printed import AB, OHA, OHA_REFUSED, WRK
 from tests.lab.python.fake_pythons import script as program
+from tests.native.programs import told_client
 
 FAKE = """
 echo $$ > {folder}/pid
@@ -56,9 +57,8 @@ def told(
 ) -> dict[str, Any]:
     """What the client of the experiment loadgen is told."""
     values = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 2000, "KEEP_ALIVE": True, **params}
-    cell = {"cell_id": "a-test", "system": f"load-{name}", "runtime": "native", "params": values}
-    method = Method(warmup=Warmup(share=warmup), duration_s=duration_s).to_json()
-    return {**cell, "client_id": 0, "addresses": [[address]], "method": method, "cpus": []}
+    method = Method(warmup=Warmup(share=warmup), duration_s=duration_s)
+    return {**told_client([[address]], method=method, **values), "system": f"load-{name}"}
 
 
 def peer(name: str) -> Spoken:
