@@ -94,10 +94,7 @@ def test_a_length_that_is_negative_or_over_the_limit_is_garbled(size: int) -> No
     assert failure(FramedChannel, size.to_bytes(4, signed=True) + b"x") == "garbled"
 
 
-@pytest.mark.parametrize(
-    "head",
-    ["", "Transfer-Encoding: chunked\r\n", "X-Content-Length: 5\r\n", "X: y\r\n\r\nContent-Length: 5\r\n"],
-)
+@pytest.mark.parametrize("head", TABLES["no_length"])
 def test_http_without_a_usable_content_length_is_garbled(head: str) -> None:
     assert failure(HttpChannel, f"HTTP/1.1 200 OK\r\n{head}\r\n12345".encode()) == "garbled"
 

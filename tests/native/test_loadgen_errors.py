@@ -68,21 +68,6 @@ def test_every_answer_is_counted_by_what_it_is(protocol: str, name: str) -> None
     assert report.get("latency", {"count": 0})["count"] == report["answered"]
 
 
-def test_a_server_that_dies_is_given_up() -> None:
-    def dying(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        if server.requests > 5:
-            server.die()
-            return False
-        connection.sendall(HELLO)
-        return True
-
-    with scripted(dying, read_http) as server:
-        report = reported("-n", 20, server.url, status=1)
-    assert (report["answered"], report["given_up"]) == (5, 1)
-    assert report["errors"].pop("connect") == 9
-    assert list(report["errors"]) in (["closed"], ["reset"])
-
-
 def test_without_keep_alive_each_request_has_a_connection_and_says_so(short_folder: Path) -> None:
     with scripted(says(HELLO), read_http, short_folder) as server:
         report = reported("-n", 10, "--keep-alive", "false", server.url, status=0)

@@ -45,7 +45,7 @@ def measure(
         return {**run({**own, "answer_deadline_s": 5.0}, server.address, **few), "asked": server.asked}
 
 
-@pytest.fixture(params=[python, native])
+@pytest.fixture(params=[python, native], ids=["python", "native"])
 def measured(request: pytest.FixtureRequest) -> Client:
     """measure() of both clients."""
     return partial(measure, request.param)
@@ -70,6 +70,19 @@ def test_a_head_request_has_no_body_whatever_its_length_says(measured: Client) -
 def test_what_is_no_answer_is_a_failure_by_its_cause(measured: Client, answer: bytes, code: str) -> None:
     result = measured(says(answer, keep=False), Request(method="POST"))
     assert (result["answered"], result["errors"]) == (0, {code: 10})
+
+
+def test_a_service_that_dies_is_given_up_after_failures_in_a_row(measured: Client) -> None:
+    def dying(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        if server.requests > 5:
+            server.die()
+            return False
+        connection.sendall(HELLO)
+        return True
+
+    result = measured(dying, Request(method="POST"))
+    assert (result["requests"], result["answered"], result["errors"].pop("connect")) == (20, 5, 9)
+    assert list(result["errors"]) in (["closed"], ["reset"])
 
 
 HANGS_UP = says(b"", keep=False)

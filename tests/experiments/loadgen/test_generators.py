@@ -1,5 +1,6 @@
 """Other load generators: how each is called, and what is read of what they print."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,7 @@ from tests.lab.python.fake_pythons import script
 URL = "http://127.0.0.1:1/"
 
 
-def load(**more: Any) -> Load:
-    """21 connections, 1000 requests, kept connections, two cores."""
-    known = {"url": URL, "connections": 21, "requests": 1000, "seconds": 3, "keep_alive": True, "threads": 2}
-    return Load(**{**known, **more})
+LOAD = Load(url=URL, connections=21, requests=1000, seconds=3, keep_alive=True, threads=2)
 
 
 def test_what_a_generator_prints_is_read() -> None:
@@ -50,7 +48,7 @@ timed: oha --no-tui --output-format json -w -z 3s -c 21"""
 def test_a_generator_is_called_as_its_documentation_says(line: str) -> None:
     kind, _, called = line.partition(": ")
     name = called.split()[0]
-    assert " ".join(GENERATORS[name].command(load(**LOADS[kind]))) == f"{called} {URL}"
+    assert " ".join(GENERATORS[name].command(replace(LOAD, **LOADS[kind]))) == f"{called} {URL}"
 
 
 @pytest.mark.parametrize(
