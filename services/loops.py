@@ -66,10 +66,8 @@ class Loop:
         self.turns = 0
         self.retired = False
         self._cpu_clock: int | None = None
-        self._look: tuple[tuple[int, int], int] = (
-            (NOTHING, NOTHING),
-            0,
-        )  # request and CPU time at the last check
+        # request and CPU time at the last check
+        self._look: tuple[tuple[int, int], int] = ((NOTHING, NOTHING), 0)
 
     def begin(self) -> None:
         """Prepare the clock for the worker's CPU time. The worker thread calls this method once."""
@@ -205,9 +203,8 @@ class Loops:
 
     def _rest(self) -> None:
         self._resting = True
-        if not any(
-            _is_busy(loop) for loop in self._loops
-        ):  # a worker that is busy already may not see _resting and would not wake the balancer
+        # a worker that is busy already may not see _resting and would not wake the balancer
+        if not any(_is_busy(loop) for loop in self._loops):
             self._wake.acquire()
         self._resting = False
 

@@ -2,7 +2,6 @@
 
 import socket
 import threading
-from dataclasses import replace
 from time import monotonic, perf_counter_ns
 
 import pytest
@@ -110,10 +109,10 @@ def test_a_request_without_an_answer_is_awaited_once_and_each_later_slice_ends_a
     values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1}
     cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=values)
     with scripted(first_twenty, lambda connection: connection.recv(100)) as server:
-        client = CallerClient(replace(OWN), cell, 0, [[server.address]], limit_s=LIMIT_S)
+        client = CallerClient(OWN, cell, 0, [[server.address]], limit_s=LIMIT_S)
         began_s = monotonic()
-        part = Slice(lead_ns=0, length_ns=10**9)  # longer than the 20 answers take on a busy machine
-        results = [client.run_slice(replace(part, at_ns=perf_counter_ns())) for _ in range(5)]
+        length_ns = 10**9  # longer than the 20 answers take on a busy machine
+        results = [client.run_slice(Slice(at_ns=perf_counter_ns(), lead_ns=0, length_ns=length_ns)) for _ in range(5)]
         assert LIMIT_S <= monotonic() - began_s < 2 * LIMIT_S
     assert results[0]["answered"] + results[0]["uncounted"] == 20
     assert all(result["errors"]["timeout"] >= 1 for result in results)

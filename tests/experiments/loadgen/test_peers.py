@@ -15,7 +15,6 @@ from tests.lab.python.fake_pythons import script as program
 from tests.native.programs import told_client
 
 FAKE = """
-echo $$ > {folder}/pid
 echo "$@" >> {folder}/called
 {does}
 """
@@ -31,7 +30,7 @@ class Tool:
         self.folder = folder
 
     def does(self, name: str, script: str) -> None:
-        """From now on this is what *name* does. Its process id is in pid, its arguments in called."""
+        """From now on this is what *name* does. Its arguments are in called."""
         program(self.folder / name, FAKE.format(folder=self.folder, does=script))
 
     def prints(self, name: str, text: str) -> None:
@@ -52,13 +51,11 @@ def tool(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
     return Tool(short_folder)
 
 
-def told(
-    name: str, address: str = "127.0.0.1:1", warmup: float = 0.0, duration_s: float = 0.0, **params: Any
-) -> dict[str, Any]:
+def told(name: str, warmup: float = 0.0, duration_s: float = 0.0, **params: Any) -> dict[str, Any]:
     """What the client of the experiment loadgen is told."""
     values = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 2000, "KEEP_ALIVE": True, **params}
     method = Method(warmup=Warmup(share=warmup), duration_s=duration_s)
-    return {**told_client([[address]], method=method, **values), "system": f"load-{name}"}
+    return {**told_client([["127.0.0.1:1"]], method=method, **values), "system": f"load-{name}"}
 
 
 def peer(name: str) -> Spoken:
