@@ -11,7 +11,8 @@ from time import monotonic
 import pytest
 
 from services import loops
-from services.loops import Loops, peer_of
+from services.loops import Loops
+from services.service_connection import peer_of
 from services.watch import make_watch
 from tests.services.test_watch import SELECTORS
 
