@@ -132,7 +132,7 @@ def _versions(case: str, number: int) -> bool:
 
 def _routes(case: str, number: int) -> float:
     """Return the share of right verdicts on routes. Print the ratio and verdict of each."""
-    client = ("native", "python")[number % 2]
+    client = ("native", CLIENT_PYTHON)[number % 2]
     if case == "route":
         one = compared(SLOWER, ARMS, client, 10)
     else:
@@ -158,7 +158,7 @@ def compared(
             *("--service-command", command, "--requests", str(file), *runtimes),
             *("--blocks", str(blocks), "--duration", "1"),
             *("--num-clients", "2", "--num-connections-per-client", "4"),
-            *("--client-runtime", "native" if client == "native" else CLIENT_PYTHON),
+            *("--client-runtime", client),
         )
     (one,) = run.comparisons
     return one

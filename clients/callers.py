@@ -10,6 +10,9 @@ from clients.channel import FramedChannel, HttpChannel
 from core.cell import Cell
 from core.system import Caller, CallerFactory, Channel
 
+Connect = Callable[[str], Channel]
+ConnectNs = Callable[[int], None]
+
 
 class PoolCaller:
     """A policy that keeps a client's connections to all sockets of one service. Each request uses a
@@ -21,9 +24,9 @@ class PoolCaller:
 
     def __init__(
         self,
-        connect: Callable[[str], Channel],
+        connect: Connect,
         addresses: list[str],
-        connect_ns: Callable[[int], None],
+        connect_ns: ConnectNs,
         seed: str,
     ) -> None:
         self._connect = connect
@@ -69,9 +72,7 @@ class CachedCaller:
     reconnect to connect_ns.
     """
 
-    def __init__(
-        self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]
-    ) -> None:
+    def __init__(self, connect: Connect, address: str, connect_ns: ConnectNs) -> None:
         self._connect = connect
         self._address = address
         self._connect_ns = connect_ns
@@ -113,10 +114,7 @@ class FreshCaller(CachedCaller):
     give = CachedCaller.drop
 
 
-ConnectNs = Callable[[int], None]
-
-
-def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
+def cached_caller(channel: Connect) -> CallerFactory:
     """Return a function that makes an object for each client, which connects to a service's first
     socket.
 

@@ -239,10 +239,10 @@ class CallerClient:
         self._stuck = 0
         self._running = self._gather(self._requests, method.duration_s)
 
-    def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
+    def warm_up(self) -> None:
         """Send the warm-up requests, and then reset the counts to zero."""
         requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
-        self._stuck = self._gather(requests, seconds).run(deadline_s)
+        self._stuck = self._gather(requests, seconds).run(ANSWER_DEADLINE_S)
         for task in self._tasks:
             task.tally.clear()
 
@@ -258,13 +258,13 @@ class CallerClient:
             task.asked = 0  # the first timed request asks when its handler began
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
-    def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
+    def run_slice(self, part: Slice) -> dict[str, Any]:
         """Send requests for a slice, a short time with a given start. Return its counts, and reset
         them to zero.
         """
         running = self._gather(None, part.length_ns / 1e9, part)
         wait_until(part.at_ns)
-        result = self._counted(running, part.counts_from_ns, deadline_s)
+        result = self._counted(running, part.counts_from_ns, ANSWER_DEADLINE_S)
         at_edges = time_at_edges(part, running.done)
         for task in self._tasks:
             task.tally.clear()
