@@ -111,4 +111,6 @@ def _client(first_line: Mapping[str, Any]) -> ClientFactory:
 ROLES = {SERVICE: serve, CLIENT: call}
 
 if __name__ == "__main__":
+    if sys.argv[1:] not in [[role] for role in ROLES]:
+        sys.exit(f"usage: python -m systems {'|'.join(ROLES)}")
     ROLES[sys.argv[1]]()
