@@ -1,7 +1,10 @@
 """The league: who is ranked where, and what is said of it."""
 
+from dataclasses import replace
+
 import pytest
 
+from record.saved_plan import Machine
 from record.saved_run import Run
 from tests.reports.contestants import sentences
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, set_plan
@@ -18,7 +21,9 @@ def a_run(times_ms: dict[str, int], blocks: int = 6, runtimes: tuple[str, ...] =
         for system, time_ms in times_ms.items()
         for runtime in runtimes
     ]
-    return set_plan(run_of(cells, name="league", blocks=blocks, runtimes=runtimes), view="league")
+    run = run_of(cells, name="league", blocks=blocks, runtimes=runtimes)
+    run = replace(run, run_id="r", started_at="", finished_at="", command=[], machine=Machine(), runtimes={})
+    return set_plan(run, view="league")
 
 
 @pytest.mark.parametrize(
