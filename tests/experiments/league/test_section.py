@@ -22,7 +22,7 @@ def a_run(times_ms: dict[str, int], blocks: int = 6, runtimes: tuple[str, ...] =
         for runtime in runtimes
     ]
     run = run_of(cells, name="league", blocks=blocks, runtimes=runtimes)
-    run = replace(run, run_id="r", started_at="", finished_at="", command=[], machine=Machine(), runtimes={})
+    run = replace(run, run_id="r", started_at="", finished_at="", machine=Machine(), runtimes={})
     return set_plan(run, view="league")
 
 
