@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden coverage mutants campaign lint check report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
+.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -71,6 +71,10 @@ lint: $(DEV_STAMP) ## Check format, lint rules, types and token budget: ruff, my
 	@echo 'lint: budget';      $(PYTHON) -m tests.budget
 
 check: lint test ## Run lint and test
+
+bench: $(RUNTIMES_STAMP) ## Benchmark gilscope's own code
+	@$(PYTHON) -m benchmarks.parts $(ARGS)
+	@$(PYTHON) -m benchmarks.parts --start-up $(ARGS)
 
 report: $(RUN_STAMP) ## Write the report of a saved run again: make report RUN=reports/out/...
 	@$(PYTHON) runner.py report $(RUN) $(ARGS)
