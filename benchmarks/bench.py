@@ -1,12 +1,15 @@
-"""Functions for all benchmarks: parse options, run gilscope, and print Markdown tables."""
+"""Functions for all benchmarks: parse options, run gilscope, alternate measurements, and print
+Markdown tables.
+"""
 
 import argparse
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from core.errors import ChildFailed
 from lab.places import REPOSITORY
@@ -14,6 +17,7 @@ from record.run_file import load
 from record.saved_run import Run
 
 RUNNER = (sys.executable, str(REPOSITORY / "runner.py"))
+Item = TypeVar("Item")
 
 
 def options(
@@ -56,6 +60,17 @@ def run_of(*flags: str, folder: Path = REPOSITORY) -> Run:
                 f"{' '.join(command)} exited with {done.returncode}: {done.stdout}{done.stderr}"
             )
         return load(out)
+
+
+def in_turns(repeats: int, measures: Mapping[str, Callable[[], Item]]) -> dict[str, list[Item]]:
+    """Call each of *measures* once per repeat, in reverse order in every other repeat. Return the
+    results by name.
+    """
+    results: dict[str, list[Item]] = {name: [] for name in measures}
+    for repeat in range(repeats):
+        for name in list(measures)[:: -1 if repeat % 2 else 1]:
+            results[name].append(measures[name]())
+    return results
 
 
 def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:

@@ -27,7 +27,7 @@ from time import monotonic
 from typing import Any
 
 from analysis.capacity_search import capacities, ratios
-from benchmarks.bench import options, print_table, run_of
+from benchmarks.bench import in_turns, options, print_table, run_of
 from reports.document.model import interval
 
 SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
@@ -72,12 +72,10 @@ def app(environ, start_response):
 def main() -> None:
     """Repeat the searches of all cases in turn. Then print how far the results are from theory."""
     given = options(__doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t")
-    searches: dict[str, list[Mapping[str, Any]]] = {case: [] for case in given.only.split(",")}
+    asked = {case: partial(_search, case, given.runtimes) for case in given.only.split(",")}
     work_s = _work_s(given.runtimes.split(",")[0])
     print(f"gunicorn works {1e3 * work_s:.2f} ms for each request", flush=True)
-    for _ in range(given.searches):
-        for case, lines in searches.items():
-            lines.append(_search(case, given.runtimes))
+    searches = in_turns(given.searches, asked)
     print_table(
         "service | theory [1/s] | found, median | within 5 % | probes | time [s]",
         [_row(case, lines, work_s) for case, lines in searches.items()],
