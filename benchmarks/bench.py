@@ -77,7 +77,13 @@ def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:
     """Print a Markdown table, and each row as soon as it is measured. head: titles,
     separated by |
     """
+    for line in table_lines(head, rows):
+        print(line, flush=True)
+    print()
+
+
+def table_lines(head: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table. head: titles, separated by |"""
     titles = [title.strip() for title in head.split("|")]
     for row in chain((titles, ["---"] * len(titles)), rows):
-        print(f"| {' | '.join(row)} |", flush=True)
-    print()
+        yield f"| {' | '.join(row)} |"

@@ -2,7 +2,7 @@
 MISS.
 
 Usage: python -m benchmarks.known_answers [--only sleep,work] [--client native,python] [--order
-       slices,sequential] [--short] [--repeats 1] [--aa 0]
+       slices,sequential] [--short] [--repeats 1] [--aa 0] [--sweeps 0] [--save FILE]
 
 tests/known/scenarios.py lists the services. runner.py measures each of them with both clients and
 in both orders, and the truth comes from a simulation of the same closed loop. The whole table takes
@@ -24,19 +24,25 @@ about two hours on two quiet cores. The exit status is 1 if there is a MISS:
 --short: one block of each row, too few for an interval
 --aa N: N comparisons of a service with itself by each client in each order, and no other row
 --repeats: how often each row is measured
+--sweeps N: N sweeps in which the second value makes requests 10 % slower without the GIL only, and
+no other row --save: also write the table to this file, as Markdown
 """
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
+from pathlib import Path
 
-from benchmarks.bench import options, print_table
+from benchmarks.bench import options, table_lines
 from core.errors import GilscopeError
 from tests.known.judge import CALLED, MISS, OK, REFUSED, judge
-from tests.known.measure import measured
+from tests.known.measure import measured, swept
 from tests.known.scenarios import SAME, SCENARIOS
 
-MOST_CALLED = 0.05
+MOST_CALLED, FOUND = 0.05, 0.9
+_SWEPT = "NUM_WORKERS_PER_API_SERVICE 1 → 10"
+PLANTED = {f"{_SWEPT}: 3.14t", f"{_SWEPT}: 3.14t+gil → 3.14t", "GIL: 3.14t+gil → 3.14t 1x10"}
 HEAD = (
     "service | client | order | true ratio | measured | verdict | true p99, p99.9 [ms] | measured"
     " | result"
@@ -55,7 +61,11 @@ def main() -> None:
         short=False,
         repeats=1,
         aa=0,
+        sweeps=0,
+        save="",
     )
+    if given.sweeps:
+        sys.exit(_sweeps(given.sweeps, given.client.split(",")))
     names = (
         [SAME]
         if given.aa
@@ -71,10 +81,34 @@ def main() -> None:
         )
     )
     results: list[str] = []
-    print_table(HEAD, _rows(chosen, given.short, results))
-    print(", ".join(f"{results.count(word)} {word}" for word in (OK, REFUSED, CALLED, MISS)))
+    lines = []
+    for line in table_lines(HEAD, _rows(chosen, given.short, results)):
+        print(line, flush=True)
+        lines.append(line)
+    counts = ", ".join(f"{results.count(word)} {word}" for word in (OK, REFUSED, CALLED, MISS))
+    print(f"\n{counts}")
+    if given.save:
+        command = f"python -m benchmarks.known_answers {shlex.join(sys.argv[1:])}"
+        title = f"# Known answers\n\n`{command}`: {counts}\n"
+        Path(given.save).write_text("\n".join([title, *lines, ""]), "utf-8")
     equal = sum(name == SAME for _, name, *_ in chosen)
     sys.exit(MISS in results or results.count(CALLED) > max(1, MOST_CALLED * equal))
+
+
+def _sweeps(count: int, clients: Sequence[str]) -> int:
+    """Measure sweeps, and print the verdict on each comparison. Return 1 if too many are wrong,
+    else 0.
+    """
+    found = called = 0
+    for number in range(count):
+        verdicts = swept(clients[number % len(clients)])
+        print("; ".join(f"{label}: {word}" for label, word in verdicts.items()), flush=True)
+        found += all(word == "slower" for label, word in verdicts.items() if label in PLANTED)
+        called += sum(
+            word in ("faster", "slower") for label, word in verdicts.items() if label not in PLANTED
+        )
+    print(f"\nfound in {found} of {count}; {called} others called")
+    return int(found < FOUND * count or called > MOST_CALLED * count)
 
 
 def _rows(

@@ -20,6 +20,7 @@ from tests.known.scenarios import BLOCKS, Scenario
 ARMS = "3.14t+gil,3.14t"
 CLIENT_PYTHON = "3.14"
 SHORT_BLOCKS = 1
+SWEPT = "--num-workers-per-api-service"
 
 
 def measured(scenario: Scenario, client: str, order: str, is_short: bool = False) -> Seen:
@@ -27,6 +28,18 @@ def measured(scenario: Scenario, client: str, order: str, is_short: bool = False
     with TemporaryDirectory() as place:
         folder = Path(place)
         return read(run_of(*flags(scenario, client, order, is_short, folder), folder=folder))
+
+
+def swept(client: str) -> dict[str, str]:
+    """Measure a sweep whose second value makes requests slower under one runtime only. Return each verdict by label."""
+    command = f"{{python}} {shlex.quote(str(service.__file__))} {{port}} answer_ms=20 answer_ms=20 {{threads}}"
+    run = run_of(
+        *("--service-command", command, "--runtime", ARMS, SWEPT, "1,10", "--until", "verdict,5min", "--duration", "1"),
+        *("--num-clients", "2", "--num-connections-per-client", "4"),
+        *("--client-runtime", "native" if client == "native" else CLIENT_PYTHON),
+    )
+    view = View(run)
+    return {f"{one.label} {view.settings.values(one)}".strip(): one.verdict for one in view.all_comparisons}
 
 
 def flags(scenario: Scenario, client: str, order: str, is_short: bool, folder: Path) -> list[str]:
