@@ -1,17 +1,22 @@
-"""Measure services of which it is known which setting is best, or which version is slower.
+"""Measure services of which it is known which setting is best, which version is slower, or which
+route is.
 
-Usage: python -m benchmarks.known_settings [--only pool,slower,equal] [--repeats 10]
+Usage: python -m benchmarks.known_settings [--only pool,slower,equal,route,routes] [--repeats 10]
 
 - pool: the best pool is 1 with the GIL and 8 without it. Found if --vary with --budget 3min names
   both
 - slower: two commits of a Flask application, of which the second takes 5 % longer. Found if it is
   called slower under both runtimes within 90 s
 - equal: two equal commits. Called if a verdict is faster or slower
+- route: a request takes 20 ms, and one to the route /slow 24 ms without the GIL. Found if it alone
+  of five routes is called
+- routes: five equal routes of 3.14t and 3.14t again. Each that is called faster or slower counts
 
-The exit status is 1 if pool or slower was found in fewer than 9 of 10, or equal was called in more
-than 1 of 20.
+The clients of the routes alternate. The exit status is 1 if pool, slower or route was found in
+fewer than 9 of 10, or if more than 1 of 20 were called in equal or routes.
 """
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,9 +24,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+import yaml
+
 from benchmarks.bench import options, run_of
+from record.comparison import SavedComparison
 from record.saved_run import Run
 from reports.view import View
+from tests.known import service
+from tests.known.measure import CLIENT_PYTHON
 
 RUNTIMES = ("--runtime", "3.14,3.14t")
 POOL = """
@@ -63,23 +73,28 @@ def work():
 """
 COUNT = 40_000
 FOUND, MOST_CALLED = 0.9, 0.05
+DIFFERENT = {"faster", "slower"}
+FAST = ("GET /a", "GET /b", "GET /c", "GET /d")
+SLOW = "GET /slow"
+EQUAL, SLOWER = "answer_ms=20,slow_ms=20", "answer_ms=20,slow_ms=24"
+ARMS, AGAIN = ("--runtime", "3.14t+gil,3.14t"), ("--runtime", "3.14t", "--aa")
 
 
 def main() -> None:
     """Repeat the chosen cases, and print what was found. Exit with status 1 if this was wrong too
     often.
     """
-    given = options(__doc__, only="pool,slower,equal", repeats=10)
+    given = options(__doc__, only=",".join(CASES), repeats=10)
     wrong = False
     for case in given.only.split(","):
-        good = sum(CASES[case](case) for _ in range(given.repeats))
-        least = (1 - MOST_CALLED if case == "equal" else FOUND) * given.repeats
-        print(f"{case}: right in {good} of {given.repeats}", flush=True)
+        good = sum(CASES[case](case, number) for number in range(given.repeats))
+        least = (1 - MOST_CALLED if case in ("equal", "routes") else FOUND) * given.repeats
+        print(f"{case}: right in {good:g} of {given.repeats}", flush=True)
         wrong |= good < least
     sys.exit(wrong)
 
 
-def _pool(case: str) -> bool:
+def _pool(case: str, number: int) -> bool:
     """Return whether a run names the best pool of each runtime. Print what it says."""
     with TemporaryDirectory() as place:
         folder = Path(place)
@@ -92,30 +107,70 @@ def _pool(case: str) -> bool:
     return best == {"3.14": 1, "3.14t": 8}
 
 
-def _versions(case: str) -> bool:
+def _versions(case: str, number: int) -> bool:
     """Return whether a run says rightly whether the second of two commits is slower. Print what it
     says.
     """
     counts = (COUNT, round(1.05 * COUNT) if case == "slower" else COUNT)
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as work_tree:
+        folder = Path(work_tree)
         _git(folder, "init", "--quiet", "--initial-branch", "main")
         (folder / "requirements.txt").write_text("flask\ngunicorn\n")
-        for number, count in enumerate(counts):
-            (folder / "shop.py").write_text(f"COUNT = {count}  # {number}\n{FLASK}")
+        for place, count in enumerate(counts):
+            (folder / "shop.py").write_text(f"COUNT = {count}  # {place}\n{FLASK}")
             _git(folder, "add", ".")
-            _git(folder, "commit", "--quiet", "--message", str(number))
+            _git(folder, "commit", "--quiet", "--message", str(place))
         variants = ("--variant", "before:ref=HEAD~", "--variant", "after:ref=HEAD")
         app = ("--app", "shop:app", "--server", "gunicorn", "--request", "GET /", *variants)
         run = _measured(case, folder, *app, "--until", "verdict,90s", "--fail-if-slower", "1%")
     words = [one.verdict for one in View(run).of_values if one.step == "value"]
     print(case, words, flush=True)
     if case == "equal":
-        return not {*words} & {"faster", "slower"}
+        return not {*words} & DIFFERENT
     return words == ["slower", "slower"]
 
 
-CASES: dict[str, Callable[[str], bool]] = {"pool": _pool, "slower": _versions, "equal": _versions}
+def _routes(case: str, number: int) -> float:
+    """Return the share of right verdicts on routes. Print the ratio and verdict of each."""
+    client = ("native", CLIENT_PYTHON)[number % 2]
+    if case == "route":
+        one = compared(SLOWER, ARMS, client, 10)
+    else:
+        one = compared(EQUAL, AGAIN, client, 10)
+    verdicts = {name: route.verdict for name, route in one.routes.items()}
+    ratios = (f"{name} {route.ratio:.3f} {route.verdict}" for name, route in one.routes.items())
+    print(f"{case}, {client}: {'; '.join(ratios)}", flush=True)
+    called = [name for name, verdict in verdicts.items() if verdict in DIFFERENT]
+    if case == "route":
+        return called == [SLOW] and verdicts[SLOW] == "slower"
+    return 1 - len(called) / len(verdicts)
+
+
+def compared(
+    without_gil: str, runtimes: tuple[str, ...], client: str, blocks: int
+) -> SavedComparison:
+    """Measure a service with five routes, and return the only comparison of the run."""
+    command = f"{{python}} {shlex.quote(str(service.__file__))} {{port}} {EQUAL} {without_gil}"
+    with TemporaryDirectory() as place:
+        file = Path(place) / "requests.yaml"
+        file.write_text(yaml.safe_dump([*FAST, SLOW]))
+        run = run_of(
+            *("--service-command", command, "--requests", str(file), *runtimes),
+            *("--blocks", str(blocks), "--duration", "1"),
+            *("--num-clients", "2", "--num-connections-per-client", "4"),
+            *("--client-runtime", client),
+        )
+    (one,) = run.comparisons
+    return one
+
+
+CASES: dict[str, Callable[[str, int], float]] = {
+    "pool": _pool,
+    "slower": _versions,
+    "equal": _versions,
+    "route": _routes,
+    "routes": _routes,
+}
 
 
 def _measured(case: str, folder: Path, *flags: str) -> Run:

@@ -8,12 +8,10 @@ the functions of the reports, and prints Markdown tables for docs/measurements/s
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
-from math import ceil, log, nan, sqrt
-from statistics import mean
+from math import log, nan, sqrt
 
 import numpy as np
 
-from analysis.gates import LEAST_TIMED_NS
 from analysis.judging import judge_family, judge_runs, slower_beyond
 from analysis.significance import (
     ALPHA,
@@ -35,7 +33,6 @@ BLOCKS = (10, 20, 30)
 FAMILIES = (1, 13, 56)
 MOST_LOOKS = 60
 SLICES = 10  # of each arm in a block
-WINDOWS_S, SHORT_FAMILIES = (0.1, 0.2, 0.25, 0.35, 1.0), (1, 9)
 SECOND_NS = 1e9
 Noise = Callable[
     [np.random.Generator, int], tuple[Floats, Floats]
@@ -177,7 +174,8 @@ CASES: Mapping[str, Noise] = {
 
 def judged(below: Floats, above: Floats) -> Verdict:
     """Return the verdict of a run with the log times *below* and *above* of its two arms."""
-    return family_judged([(below, above)])[0]
+    first, second = (dict(enumerate(SECOND_NS * np.exp(arm))) for arm in (below, above))
+    return judge_family({0: log_ratios(first, second)}, totals={0: totals(first, second)})[0]
 
 
 def shares(
@@ -252,52 +250,6 @@ def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
     return str(family), *found, f"{np.median(needed):.0f}", f"{np.quantile(needed, 0.8):.0f}"
 
 
-def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tuple[Floats, Floats]:
-    """Draw cells with windows of *window_s* on a machine with AR(1) noise, coefficient 0.8, sd 3 %.
-
-    Cells also differ by their processes (sd 2 %), by their requests (sd 2 % in 1 s, more in shorter
-    windows), and by bursts of other work that stop everything: one in 2 s with a mean of 30 ms.
-    """
-    arms = []
-    for logs in in_order(rng, blocks, coefficient=0.8):
-        lost_s = np.array(
-            [rng.exponential(0.03, rng.poisson(window_s / 2)).sum() for _ in range(blocks)]
-        )
-        lost = np.minimum(lost_s / window_s, 0.9)
-        arms.append(logs + rng.normal(0, 0.02 / sqrt(window_s), blocks) - np.log1p(-lost))
-    return arms[0], arms[1]
-
-
-def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int) -> Sequence[str]:
-    """Return a row for *family* comparisons: false verdicts and coverage for equal arms, and finds
-    of 10 %.
-    """
-    blocks = max(6, ceil(total_s / window_s))
-
-    def trial(rng: np.random.Generator) -> Sequence[float]:
-        logs = [short_windows(rng, blocks, window_s) for _ in range(family)]
-        same = family_judged(logs)
-        faster = family_judged([(below + log(1.1), above) for below, above in logs])
-        found = [one.verdict == "faster" for one in faster]
-        return any(map(tells_apart, same)), mean(map(covers, same)), mean(found)
-
-    return (
-        f"{window_s:g} s",
-        str(blocks),
-        str(family),
-        *shares(runs, [seed, blocks, family, 6], trial),
-    )
-
-
-def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
-    """Return the verdicts on log times of both arms of each comparison of one family."""
-    ratios, total = {}, {}
-    for place, arms in enumerate(logs):
-        below, above = (dict(enumerate(SECOND_NS * np.exp(arm))) for arm in arms)
-        ratios[place], total[place] = log_ratios(below, above), totals(below, above)
-    return list(judge_family(ratios, totals=total).values())
-
-
 def unpaired_row(offset: float, blocks: int, runs: int, seed: int) -> Sequence[str]:
     """Return a row for pairs of runs that differ by a random *offset*: coverage, faster or slower,
     5 % slower.
@@ -335,15 +287,6 @@ def main(words: Sequence[str] | None = None) -> None:
     print_table(
         "offset of each run | blocks | covered | faster or slower | slower beyond 5 %",
         (unpaired_row(offset, blocks, half, seed) for offset in (0.0, 0.02) for blocks in BLOCKS),
-    )
-    timed_s = LEAST_TIMED_NS / SECOND_NS
-    print_table(
-        "window | blocks | family | alike: faster or slower | covered | 10 % faster: faster",
-        (
-            short_row(window_s, timed_s, family, runs, seed)
-            for family in SHORT_FAMILIES
-            for window_s in WINDOWS_S
-        ),
     )
 
 

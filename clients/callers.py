@@ -10,18 +10,8 @@ from clients.channel import FramedChannel, HttpChannel
 from core.cell import Cell
 from core.system import Caller, CallerFactory, Channel
 
-
-class _OneConnection:
-    """A policy for connections to one address. It passes the time of each later connect to
-    connect_ns.
-    """
-
-    def __init__(
-        self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]
-    ) -> None:
-        self._connect = connect
-        self._address = address
-        self._connect_ns = connect_ns
+Connect = Callable[[str], Channel]
+ConnectNs = Callable[[int], None]
 
 
 class PoolCaller:
@@ -34,9 +24,9 @@ class PoolCaller:
 
     def __init__(
         self,
-        connect: Callable[[str], Channel],
+        connect: Connect,
         addresses: list[str],
-        connect_ns: Callable[[int], None],
+        connect_ns: ConnectNs,
         seed: str,
     ) -> None:
         self._connect = connect
@@ -77,27 +67,26 @@ class PoolCaller:
         return channel
 
 
-class CachedCaller(_OneConnection):
+class CachedCaller:
     """A policy that keeps a client's connection to one service. It passes the time of each
     reconnect to connect_ns.
     """
 
-    _channel: Channel | None = None
+    def __init__(self, connect: Connect, address: str, connect_ns: ConnectNs) -> None:
+        self._connect = connect
+        self._address = address
+        self._connect_ns = connect_ns
+        self._channel: Channel | None = None
 
     def open(self) -> None:
         """Connect to the service. Raises CallFailed if this fails."""
         self._channel = self._connect(self._address)
 
     def take(self) -> Channel:
-        """Return the open connection to the service, or a new one if an error closed it. Raises
+        """Return the open connection to the service, or a new one if there is none. Raises
         CallFailed.
         """
-        if self._channel is None:
-            start = perf_counter_ns()
-            self.open()
-            self._connect_ns(perf_counter_ns() - start)
-        assert self._channel is not None
-        return self._channel
+        return self._channel or self._reconnect()
 
     def give(self, channel: Channel) -> None:
         """Keep the connection open for the next request."""
@@ -107,8 +96,14 @@ class CachedCaller(_OneConnection):
         channel.close()
         self._channel = None
 
+    def _reconnect(self) -> Channel:
+        start = perf_counter_ns()
+        channel = self._channel = self._connect(self._address)
+        self._connect_ns(perf_counter_ns() - start)
+        return channel
 
-class FreshCaller(_OneConnection):
+
+class FreshCaller(CachedCaller):
     """A policy that opens a new connection for each request of a client. It passes each connect
     time to connect_ns.
     """
@@ -116,24 +111,10 @@ class FreshCaller(_OneConnection):
     def open(self) -> None:
         """Do nothing, because no connection is kept."""
 
-    def take(self) -> Channel:
-        """Return a new connection. Raises CallFailed."""
-        start = perf_counter_ns()
-        channel = self._connect(self._address)
-        self._connect_ns(perf_counter_ns() - start)
-        return channel
-
-    def give(self, channel: Channel) -> None:
-        """Close the connection."""
-        channel.close()
-
-    drop = give
+    give = CachedCaller.drop
 
 
-ConnectNs = Callable[[int], None]
-
-
-def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
+def cached_caller(channel: Connect) -> CallerFactory:
     """Return a function that makes an object for each client, which connects to a service's first
     socket.
 

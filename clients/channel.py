@@ -292,17 +292,12 @@ class HttpChannel(StreamChannel):
         super().__init__(address, partial(http_body, head_parser()))
 
 
-def json_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the calculation request that the clients of *cell* send, as JSON.
+def framed_message(cell: Cell, begun: bool = False) -> bytes:
+    """Return the calculation request that the clients of *cell* send, as a frame (core.wire).
 
     begun: whether the answer must say when its handler began
     """
-    return json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode()
-
-
-def framed_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the calculation request that the clients of *cell* send, as a frame (core.wire)."""
-    return frame(json_message(cell, begun))
+    return frame(json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode())
 
 
 def http_message(cell: Cell, begun: bool = False) -> bytes:

@@ -197,7 +197,8 @@ class WorkerThreads:
                 call(task, requests, until_ns)
             return None
         first_ns = begun_ns + round(place * 1e9 / self._pace.rate)
-        arrivals = Arrivals(self._pace.shared(len(self._tasks)), first_ns, until_ns, requests)
+        pace = self._pace._replace(rate=self._pace.rate / len(self._tasks))
+        arrivals = Arrivals(pace, first_ns, until_ns, requests)
         call(task, None, until_ns, AtRate(arrivals, task.tally.lag_recorder()))
         return arrivals
 
@@ -235,14 +236,13 @@ class CallerClient:
         ]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
-        self._rate = cell.rate
         self._stuck = 0
         self._running = self._gather(self._requests, method.duration_s)
 
-    def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
+    def warm_up(self) -> None:
         """Send the warm-up requests, and then reset the counts to zero."""
         requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
-        self._stuck = self._gather(requests, seconds).run(deadline_s)
+        self._stuck = self._gather(requests, seconds).run(ANSWER_DEADLINE_S)
         for task in self._tasks:
             task.tally.clear()
 
@@ -258,18 +258,18 @@ class CallerClient:
             task.asked = 0  # the first timed request asks when its handler began
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
-    def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
+    def run_slice(self, part: Slice) -> dict[str, Any]:
         """Send requests for a slice, a short time with a given start. Return its counts, and reset
         them to zero.
         """
         running = self._gather(None, part.length_ns / 1e9, part)
         wait_until(part.at_ns)
-        result = self._counted(running, part.counts_from_ns, deadline_s)
+        result = self._counted(running, part.counts_from_ns, ANSWER_DEADLINE_S)
         at_edges = time_at_edges(part, running.done)
         for task in self._tasks:
             task.tally.clear()
         counted = {"uncounted": sum(running.uncounted), "connections": self._threads}
-        return result | counted | ({} if self._rate else at_edges)
+        return result | counted | ({} if self._cell.rate else at_edges)
 
     def close(self) -> None:
         """Close the connection to each service, before the process ends."""
@@ -310,7 +310,7 @@ class CallerClient:
         total.errors += Counter(timeout=stuck)
         sent = total.sent + stuck
         total.sent = len(self._tasks) * self._requests if self._requests else sent
-        overdue = {"overdue": running.due() - sent} if self._rate else {}
+        overdue = {"overdue": running.due() - sent} if self._cell.rate else {}
         queued = {"run_queue_ns": sum(running.run_queue_ns)}
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
@@ -322,11 +322,11 @@ class CallerClient:
         sliced = None
         if part:
             clients = self._cell.num_clients
-            places = range(0 if self._rate else self._threads)
+            places = range(0 if self._cell.rate else self._threads)
             begins_ns = [
                 part.begins_ns(place * clients + self._client_id, clients * self._threads)
                 for place in places
             ]
             sliced = Sliced(part, begins_ns)
-        pace = Pace(self._rate, self._method.poisson)
+        pace = Pace(self._cell.rate, self._method.poisson)
         return WorkerThreads(self._tasks, self._threads, requests, slice_ns, pace, sliced)

@@ -40,10 +40,6 @@ class Pace(NamedTuple):
     rate: float = 0
     poisson: bool = False
 
-    def shared(self, number: int) -> "Pace":
-        """Divide the rate equally among *number* senders, and return the rate of each sender."""
-        return self._replace(rate=self.rate / number)
-
 
 class ThinkTime:
     """A schedule that pauses *think_s* seconds between an answer and the next request."""

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Install the load generators of the experiment loadgen: ab and wrk from the system's packages, oha from crates.io,
-# hey as a Go module. If one cannot be installed, print the reason and install the others.
+# Install the load generators of the experiment loadgen: ab and wrk from the system's packages, and oha from crates.io.
+# If one cannot be installed, print the reason and install the others.
 set -u
 failed=
 say() { echo "native-peers: $*"; }
@@ -21,6 +21,5 @@ build() { # command, tool that installs it, install command
 package ab apache2-utils
 package wrk wrk
 build oha cargo cargo install --quiet --locked oha@1.16.0
-build hey go go install github.com/rakyll/hey@v0.1.5
-say 'cargo and go install into ~/.cargo/bin and ~/go/bin; add these folders to PATH'
+say 'cargo installs into ~/.cargo/bin; add this folder to PATH'
 [ -z "$failed" ]

@@ -130,9 +130,7 @@ class CachedService:
 
     def _refuse(self, connection: Connection) -> bool:
         self._forget(connection)
-        connection.refuse(
-            413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted"
-        )
+        connection.refuse_frame()
         self._parked.close(connection)
         return False
 

@@ -55,18 +55,6 @@ class PeerSocket(socket.socket):
             sock.close()
 
 
-def for_peers(sock: socket.socket) -> socket.socket:
-    """Return a socket with the same descriptor that accepts connections only from Reach.peers, if
-    these are set.
-    """
-    if not Reach.peers:
-        return sock
-    timeout_s = sock.gettimeout()
-    guarded = PeerSocket(fileno=sock.detach())
-    guarded.settimeout(timeout_s)
-    return guarded
-
-
 class Listener:
     """A listening socket and its address, as clients use it: a Unix path, or host:port.
 
@@ -99,7 +87,9 @@ def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[L
 
 def listen_tcp() -> Listener:
     """Create a TCP listener on a free port of the address Reach.address. Raises OSError."""
-    sock = for_peers(socket.create_server((Reach.address, 0), backlog=BACKLOG))
+    sock = socket.create_server((Reach.address, 0), backlog=BACKLOG)
+    if Reach.peers:
+        sock = PeerSocket(fileno=sock.detach())
     return Listener(sock, f"{Reach.address}:{sock.getsockname()[1]}")
 
 

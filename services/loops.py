@@ -11,8 +11,6 @@ Source: D. Schmidt et al., Leader/Followers, PLoP 2000;
 docs/decisions/021-dispatch.md.
 """
 
-import socket
-import struct
 import threading
 import time
 from collections import defaultdict
@@ -21,6 +19,7 @@ from time import clock_gettime_ns
 
 from core.cell import Cell
 from core.runtime import gil_enabled
+from services.service_connection import peer_of
 from services.watch import SocketWatch, make_watch
 
 BLOCKED_AFTER_S = 0.005
@@ -66,10 +65,8 @@ class Loop:
         self.turns = 0
         self.retired = False
         self._cpu_clock: int | None = None
-        self._look: tuple[tuple[int, int], int] = (
-            (NOTHING, NOTHING),
-            0,
-        )  # request and CPU time at the last check
+        # request and CPU time at the last check
+        self._look: tuple[tuple[int, int], int] = ((NOTHING, NOTHING), 0)
 
     def begin(self) -> None:
         """Prepare the clock for the worker's CPU time. The worker thread calls this method once."""
@@ -205,9 +202,8 @@ class Loops:
 
     def _rest(self) -> None:
         self._resting = True
-        if not any(
-            _is_busy(loop) for loop in self._loops
-        ):  # a worker that is busy already may not see _resting and would not wake the balancer
+        # a worker that is busy already may not see _resting and would not wake the balancer
+        if not any(_is_busy(loop) for loop in self._loops):
             self._wake.acquire()
         self._resting = False
 
@@ -287,25 +283,6 @@ class Loops:
         self._home[fd] = there
         there.put(fd)
         return True
-
-
-def peer_of(fd: int) -> int:
-    """Return the id of the process at the other end of a Unix socket; 0 if unknown. Source:
-    unix(7), SO_PEERCRED.
-    """
-    if not hasattr(socket, "SO_PEERCRED"):
-        return 0
-    try:
-        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
-        try:
-            pid: int = struct.unpack(
-                "3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-            )[0]
-            return pid
-        finally:
-            sock.detach()
-    except OSError:  # the socket was closed meanwhile
-        return 0
 
 
 def _size(loop: Loop) -> int:

@@ -3,6 +3,7 @@ function blocks.
 """
 
 import socket
+import struct
 from socket import MSG_DONTWAIT
 
 from core.wire import Frames, frame
@@ -23,6 +24,25 @@ def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0
     if buffer_bytes:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_bytes)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
+
+
+def peer_of(fd: int) -> int:
+    """Return the id of the process at the other end of a Unix socket; 0 if unknown. Source:
+    unix(7), SO_PEERCRED.
+    """
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    try:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=fd)
+        try:
+            pid: int = struct.unpack(
+                "3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            )[0]
+            return pid
+        finally:
+            sock.detach()
+    except OSError:  # the socket was closed meanwhile
+        return 0
 
 
 class Connection:
@@ -80,6 +100,10 @@ class Connection:
         connection.
         """
         self.send(frame(error_answer(code, err)))
+
+    def refuse_frame(self) -> None:
+        """Send the error answer to a frame whose announced length is not accepted."""
+        self.refuse(413, f"a frame of {self.frames.refused_bytes} bytes is not accepted")
 
     def flush(self) -> bool:
         """Send as many of the unsent bytes as the peer accepts now. Return whether all unsent bytes

@@ -4,7 +4,6 @@ An acceptor passes each connection to a pool of workers. A worker reads one requ
 closes the connection.
 """
 
-import select
 import threading
 from queue import SimpleQueue
 from time import monotonic
@@ -17,9 +16,11 @@ from services.cached import OUT_OF_FILES_PAUSE_S, WorkerCount
 from services.listeners import Listener, listen
 from services.parked import ParkedConnections
 from services.service_connection import Connection
+from services.watch import is_readable
 
 READ_DEADLINE_S = 5.0
-# how long a worker waits for a request to begin before it sets the connection aside
+# how long a worker waits for a request to begin before it sets the connection aside; most clients
+# send right after connecting
 PATIENCE_MS = 50
 
 
@@ -56,16 +57,18 @@ class ThreadedService:
         while True:
             connection = take()
             bodies = connection.receive()
-            if bodies == [] and self._has_time_for(connection) and _begins_soon(connection):
+            if (
+                bodies == []
+                and self._has_time_for(connection)
+                and is_readable(connection.fd, PATIENCE_MS)
+            ):
                 bodies = connection.receive()
             if bodies is None:
                 connection.close()
             elif bodies:
                 self._answer(connection, bodies[0], worker)
             elif connection.frames.refused_bytes is not None:
-                connection.refuse(
-                    413, f"a frame of {connection.frames.refused_bytes} bytes is not accepted"
-                )
+                connection.refuse_frame()
                 self._parked.close(connection)
             else:
                 self._set_aside(connection)
@@ -104,15 +107,6 @@ class ThreadedService:
                 continue
             except OSError:  # no file descriptor is free until workers close connections
                 self._pause.wait(OUT_OF_FILES_PAUSE_S)
-
-
-def _begins_soon(connection: Connection) -> bool:
-    """Return whether the client begins to send within PATIENCE_MS. Most clients send right after
-    connecting.
-    """
-    poll = select.poll()
-    poll.register(connection.fd, select.POLLIN)
-    return bool(poll.poll(PATIENCE_MS))
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:

@@ -225,23 +225,14 @@ def _readable_by_select(fd: int) -> bool:
     return bool(_select_many({fd}, 0))
 
 
-def _readable_by_poll(fd: int) -> bool:
+def is_readable(fd: int, wait_ms: int = 0) -> bool:
+    """Return whether the socket *fd* has data to read within *wait_ms*, by poll()."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    return bool(poll.poll(0))
+    return bool(poll.poll(wait_ms))
 
 
 FD_SETSIZE = 1024
-
-
-def _available() -> dict[str, Callable[[], SocketWatch]]:
-    watches: dict[str, Callable[[], SocketWatch]] = {}
-    if hasattr(select, "epoll"):
-        watches["epoll"] = EpollWatch
-    if hasattr(select, "poll"):
-        watches["poll"] = lambda: LeaderWatch(_poll_many)
-    watches["select"] = lambda: LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)
-    return watches
 
 
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
@@ -250,21 +241,25 @@ def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) 
 
     shared: whether many workers wait on the watcher at once
     """
-    available = _available()
-    name = next(iter(available)) if selector == "auto" else selector
-    if name not in available:
+    names = [name for name in ("epoll", "poll", "select") if hasattr(select, name)]
+    name = names[0] if selector == "auto" else selector
+    if name not in names:
         raise BadInput(
             "SELECTOR is {value}, but {platform} supports only: {names}.",
             value=selector,
             platform=sys.platform,
-            names=listed(["auto", *available]),
+            names=listed(["auto", *names]),
         )
-    if name == "epoll" and select_mode == "all" and not shared:
-        return BatchEpollWatch()
-    watch = available[name]()
+    watch: SocketWatch
+    if name == "epoll":
+        watch = BatchEpollWatch() if select_mode == "all" and not shared else EpollWatch()
+    elif name == "poll":
+        watch = LeaderWatch(_poll_many)
+    else:
+        watch = LeaderWatch(_select_many, highest_fd=FD_SETSIZE - 1)
     if select_mode == "all":
         return watch
-    return ScanWatch(watch, _readable_by_select if name == "select" else _readable_by_poll)
+    return ScanWatch(watch, _readable_by_select if name == "select" else is_readable)
 
 
 def accept_or_none(listener: socket.socket) -> socket.socket | None:

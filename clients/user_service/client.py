@@ -13,12 +13,13 @@ from clients.channel import CallFailed
 from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
 from clients.tally import shared, time_at_edges
-from clients.user_service import http
+from clients.user_service.http import IDEMPOTENT, HttpConnection
 from clients.user_service.prepared_requests import (
     Bursts,
     PlanTally,
     PreparedRequest,
     RouteTally,
+    message,
 )
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
@@ -39,7 +40,7 @@ class PlanWorker:
 
     def __init__(
         self,
-        connect: Callable[[], http.HttpConnection],
+        connect: Callable[[], HttpConnection],
         requests: Sequence[PreparedRequest],
         picks: Sequence[int],
         tally: PlanTally,
@@ -47,7 +48,7 @@ class PlanWorker:
         self._connect = connect
         self._first = requests[picks[0]]
         self._upcoming = cycle([requests[pick] for pick in picks])  # goes on from slice to slice
-        self._connection: http.HttpConnection | None = None
+        self._connection: HttpConnection | None = None
         self.run_queue_ns = self.uncounted = 0
         self.has_starved = False
         self._timed_out: PreparedRequest | None = None
@@ -144,7 +145,7 @@ class PlanWorker:
         try:
             return self._take().ask(sent, method)
         except CallFailed as failed:
-            if not (failed.was_kept and method in http.IDEMPOTENT):
+            if not (failed.was_kept and method in IDEMPOTENT):
                 raise
         self.drop()
         self.tally.resent += 1
@@ -161,7 +162,7 @@ class PlanWorker:
                 connection and (connection.head or connection is self.tally.connection)
             )
 
-    def _take(self) -> http.HttpConnection:
+    def _take(self) -> HttpConnection:
         """Return the open connection, or a new one. Connect times go into a separate histogram.
         Raises CallFailed.
         """
@@ -303,13 +304,13 @@ def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list
     tallies = {name: RouteTally(kind()) for name in plan.names}
     return [
         PreparedRequest(
-            request, http.message(request, address, service["prefix"]), tallies[str(request)]
+            request, message(request, address, service["prefix"]), tallies[str(request)]
         )
         for request in plan.requests
     ]
 
 
-def connector(service: Mapping[str, Any]) -> Callable[..., http.HttpConnection]:
+def connector(service: Mapping[str, Any]) -> Callable[..., HttpConnection]:
     """Return a function that opens a connection to the service.
 
     With HTTP/2, the connection only shows whether the service accepts, because the native client
@@ -317,8 +318,7 @@ def connector(service: Mapping[str, Any]) -> Callable[..., http.HttpConnection]:
     """
     tls = service.get("tls")
     if not tls:
-        return http.HttpConnection
-    return partial(
-        http.HttpConnection,
-        tls=http.Tls(tls, http.H2 if service["protocol"] == HTTP2 else http.HTTP1),
-    )
+        return HttpConnection
+    from clients.user_service.tls import H2, HTTP1, Tls
+
+    return partial(HttpConnection, tls=Tls(tls, H2 if service["protocol"] == HTTP2 else HTTP1))

@@ -1,14 +1,13 @@
 """Send HTTP/1.1 requests to a user's service. Responses may be chunked, or end with the connection.
 
-Clients without TLS do not import ssl, because ssl would add to their memory.
+RFC 9112 and RFC 9110 say what is an answer. tls.py secures connections.
 """
 
 import select
 import socket
-from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING
 
 from clients.channel import (
     BODILESS,
@@ -31,13 +30,10 @@ from core.limits import (
     MAX_INTERIM,
     SWITCHING,
 )
-from core.request_plan import Request
-from core.secret import revealed
 
-TLS_FAILED = "tls"
-HTTP1, H2 = "http/1.1", "h2"  # names of ALPN
-# of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
-CHUNK_BYTES = 8192
+if TYPE_CHECKING:
+    from clients.user_service.tls import Tls
+
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
 
 
@@ -46,40 +42,6 @@ def is_readable(sock: socket.socket) -> bool:
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """Return the request as bytes. Raises OSError if the file with its body cannot be read.
-
-    prefix: the path of the target, before the request's own path
-    """
-    body = request.body_bytes()
-    names = {name.lower() for name in request.headers}
-    headers = (
-        {} if "host" in names else {"Host": "localhost" if address.startswith("/") else address}
-    )
-    if (body or request.method in ("POST", "PUT", "PATCH")) and not names & {
-        "content-length",
-        "transfer-encoding",
-    }:
-        headers |= {"Content-Length": str(len(body))}
-    if body and "content-type" not in names:
-        headers |= {"Content-Type": "application/json"}
-    if "transfer-encoding" in names:
-        body = chunked(body)
-    named = {name: revealed(value) for name, value in request.headers.items()}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **named}.items())
-    return (
-        f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n"
-        f"{lines}\r\n".encode()
-        + body
-    )
-
-
-def chunked(body: bytes) -> bytes:
-    """Return the body of a request in chunks."""
-    parts = [body[start : start + CHUNK_BYTES] for start in range(0, len(body), CHUNK_BYTES)]
-    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in [*parts, b""])
 
 
 class Deadline:
@@ -139,48 +101,6 @@ class Deadline:
         self._sock.settimeout(left_s)
 
 
-class Tls:
-    """The TLS settings of a client's connections.
-
-    ca: a file of trusted certificates, or "" for those of the system
-    quiet: the error of reading if a TLS record without application data came
-    """
-
-    def __init__(self, settings: Mapping[str, Any], protocol: str = HTTP1) -> None:
-        """Make the TLS settings of a client.
-
-        protocol: what the service must agree to by ALPN if it is not HTTP/1.1
-        """
-        import ssl
-
-        self.quiet = ssl.SSLWantReadError
-        try:
-            self._context = ssl.create_default_context(cafile=settings["ca"] or None)
-        except OSError as error:
-            raise CallFailed(TLS_FAILED, f"{settings['ca']}: {error}") from None
-        self._protocol = protocol
-        self._context.set_alpn_protocols([protocol])
-        if settings["insecure"]:
-            self._context.check_hostname = False
-            self._context.verify_mode = ssl.CERT_NONE
-
-    def secured(self, sock: socket.socket, address: str) -> socket.socket:
-        """Do the TLS handshake on *sock*. Return the TLS socket. Raises CallFailed
-        with the reason.
-        """
-        host = "localhost" if address.startswith("/") else address.rpartition(":")[0].strip("[]")
-        try:
-            secured = self._context.wrap_socket(sock, server_hostname=host)
-        except OSError as error:
-            sock.close()
-            code = TIMEOUT if isinstance(error, TimeoutError) else TLS_FAILED
-            raise CallFailed(code, str(error)) from error
-        if self._protocol not in (HTTP1, secured.selected_alpn_protocol()):
-            secured.close()
-            raise CallFailed(TLS_FAILED, f"the service did not choose {self._protocol} by ALPN")
-        return secured
-
-
 class HttpConnection:
     """A connection for HTTP/1.1. CallFailed says what failed: connect, closed, reset, extra,
     garbled or timeout.
@@ -201,7 +121,7 @@ class HttpConnection:
         "usable",
     )
 
-    def __init__(self, address: str, deadline_s: float, tls: Tls | None = None) -> None:
+    def __init__(self, address: str, deadline_s: float, tls: "Tls | None" = None) -> None:
         sock = connect(address, deadline_s)
         self._sock = tls.secured(sock, address) if tls else sock
         self._tls = tls

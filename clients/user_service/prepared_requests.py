@@ -15,8 +15,45 @@ from clients.tally import MOST, Tally
 from core.child import AN_ANSWER
 from core.histogram import Histogram
 from core.request_plan import Request, Wrong, wrong
+from core.secret import revealed
 
 BURST = 16
+# of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
+CHUNK_BYTES = 8192
+
+
+def message(request: Request, address: str, prefix: str = "") -> bytes:
+    """Return the request as bytes. Raises OSError if the file with its body cannot be read.
+
+    prefix: the path of the target, before the request's own path
+    """
+    body = request.body_bytes()
+    names = {name.lower() for name in request.headers}
+    headers = (
+        {} if "host" in names else {"Host": "localhost" if address.startswith("/") else address}
+    )
+    if (body or request.method in ("POST", "PUT", "PATCH")) and not names & {
+        "content-length",
+        "transfer-encoding",
+    }:
+        headers |= {"Content-Length": str(len(body))}
+    if body and "content-type" not in names:
+        headers |= {"Content-Type": "application/json"}
+    if "transfer-encoding" in names:
+        body = chunked(body)
+    named = {name: revealed(value) for name, value in request.headers.items()}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in {**headers, **named}.items())
+    return (
+        f"{request.method} {prefix + revealed(request.path) or '/'} HTTP/1.1\r\n"
+        f"{lines}\r\n".encode()
+        + body
+    )
+
+
+def chunked(body: bytes) -> bytes:
+    """Return the body of a request in chunks."""
+    parts = [body[start : start + CHUNK_BYTES] for start in range(0, len(body), CHUNK_BYTES)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in [*parts, b""])
 
 
 class RouteTally:

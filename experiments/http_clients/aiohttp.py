@@ -14,7 +14,7 @@ def _session(deadline_s: float) -> aiohttp.ClientSession:
     )
 
 
-class AiohttpConnection(UrlConnection[aiohttp.ClientSession]):
+class AiohttpConnection(UrlConnection):
     """A connection with its own aiohttp.ClientSession, which connects at the first request.
 
     If the server has closed a kept connection, aiohttp repeats the request once on a new

@@ -85,14 +85,12 @@ def typical_rows(rows: Sequence[Row]) -> list[Row]:
     """
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
-        named = [
-            (RuntimeName(row.runtime), row)
-            for row in rows
-            if row.system == system and timeline(row)
-        ]
-        fitting = [
-            (name, row) for name, row in named if name.gil_enabled == has_gil != name.free_threaded
-        ]
-        fitting.sort(key=lambda pair: pair[0].minor)
-        chosen += [row for _, row in fitting[-1:]]
+        fitting = {}
+        for row in rows:
+            name = RuntimeName(row.runtime)
+            is_as_built = name.gil_enabled == has_gil != name.free_threaded
+            if row.system == system and is_as_built and timeline(row):
+                fitting[name.minor] = row
+        if fitting:
+            chosen.append(fitting[max(fitting)])
     return chosen

@@ -35,8 +35,11 @@ def _client(
 _beast_client = Extension(
     name="beastclient",
     tools=("c++",),
-    borrowed=tuple(
-        f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")
+    borrowed=(
+        "http-beast/client.cpp",
+        "http-beast/client.hpp",
+        "http-beast/clock.hpp",
+        "http-beast/socket.hpp",
     ),
 )
 _beast = partial(_client, extensions=(_beast_client,))
@@ -44,10 +47,6 @@ _reqwest = partial(_client, extensions=(Extension(name="reqwestclient", tools=("
 
 SYSTEMS = (
     _client("http-aiohttp", message("Python aiohttp"), 250, "aiohttp:client", "aiohttp"),
-    _client("http-httpx", message("Python httpx"), 600, "httpx:client", "httpx"),
-    _client(
-        "http-httpx-async", message("Python httpx (asyncio)"), 800, "httpx:async_client", "httpx"
-    ),
     _client(
         "http-requests", message("Python library requests"), 600, "requests:client", "requests"
     ),

@@ -7,11 +7,12 @@ from typing import Any
 
 import reqwestclient
 
+from core.system import Client
 from experiments.http_clients.threads import ThreadClient
-from experiments.http_clients.workers import Library, UrlConnection, task_client
+from experiments.http_clients.workers import Library, UrlConnection
 
 
-class ReqwestConnection(UrlConnection[Any]):
+class ReqwestConnection(UrlConnection):
     """A connection with its own reqwest::blocking::Client and I/O thread. It connects at the first
     request.
     """
@@ -43,6 +44,13 @@ client = partial(
     ThreadClient,
     Library(partial(ReqwestConnection, reqwestclient.BlockingClient), (reqwestclient.Failed,)),
 )
-async_client = task_client(
-    Library(partial(ReqwestAsyncConnection, reqwestclient.AsyncClient), (reqwestclient.Failed,))
-)
+
+
+def async_client(*of_cell: Any) -> Client:
+    """Return the client for asyncio. The blocking client does not load asyncio, so it is imported
+    late.
+    """
+    from experiments.http_clients.tasks import TaskClient
+
+    connect = partial(ReqwestAsyncConnection, reqwestclient.AsyncClient)
+    return TaskClient(Library(connect, (reqwestclient.Failed,)), *of_cell)

@@ -7,7 +7,7 @@ from typing import Any
 import requests
 
 from experiments.http_clients.threads import ThreadClient
-from experiments.http_clients.workers import Codes, Library
+from experiments.http_clients.workers import Codes, Library, UrlConnection
 
 CODES: Codes = {
     TimeoutError: "timeout",
@@ -19,27 +19,24 @@ CODES: Codes = {
 }
 
 
-class RequestsConnection:
+def _session(deadline_s: float) -> requests.Session:
+    """Return a session, which has no deadline of its own."""
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
+class RequestsConnection(UrlConnection):
     """A connection with its own requests.Session, which connects at the first request and
     reconnects if closed.
     """
 
-    __slots__ = ("_deadline_s", "_session", "_url")
-
-    def __init__(self, host: str, port: int, deadline_s: float) -> None:
-        self._url = f"http://{host}:{port}/"
-        self._deadline_s = deadline_s
-        self._session = requests.Session()
-        self._session.trust_env = False
+    __slots__ = ()
 
     def get(self) -> tuple[int, int]:
         """Send GET /, and return status and body length of the response."""
-        response = self._session.get(self._url, timeout=self._deadline_s)
+        response = self._client.get(self._url, timeout=self._deadline_s)
         return response.status_code, len(response.content)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._session.close()
 
 
 def _code(error: Exception) -> str:
@@ -56,4 +53,7 @@ def _code(error: Exception) -> str:
     )
 
 
-client = partial(ThreadClient, Library(RequestsConnection, (requests.RequestException,), _code))
+client = partial(
+    ThreadClient,
+    Library(partial(RequestsConnection, _session), (requests.RequestException,), _code),
+)

@@ -7,10 +7,6 @@ from experiments.http_clients.threads import ThreadClient
 from experiments.http_clients.workers import Codes, Library, code_of
 
 
-class NotConnected(OSError):
-    """The error that a connection could not be opened."""
-
-
 class StdlibConnection:
     """A connection with an http.client.HTTPConnection, which sets TCP_NODELAY."""
 
@@ -18,10 +14,7 @@ class StdlibConnection:
 
     def __init__(self, host: str, port: int, deadline_s: float) -> None:
         self._connection = HTTPConnection(host, port, timeout=deadline_s)
-        try:
-            self._connection.connect()
-        except OSError as error:
-            raise NotConnected from error
+        self._connection.connect()
 
     def get(self) -> tuple[int, int]:
         """Send GET /, and return status and body length of the response."""
@@ -35,7 +28,7 @@ class StdlibConnection:
 
 
 CODES: Codes = {
-    NotConnected: "connect",
+    ConnectionRefusedError: "connect",
     TimeoutError: "timeout",
     RemoteDisconnected: "closed",
     IncompleteRead: "closed",

@@ -3,7 +3,7 @@ connection.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any, Protocol
@@ -56,22 +56,12 @@ class TaskWorker(HttpWorker[AsyncConnection]):
 
         After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """
-        tally = self.tally
-        tally.sent = requests or 0
-        began_ns = perf_counter_ns()
-        sent = await self._send(numbers(requests), until_ns)
-        tally.loop_ns = perf_counter_ns() - began_ns
-        tally.sent = sent if requests is None else requests
-
-    async def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests
-        that were sent.
-        """
-        note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
-        failures = self._library.failures
+        tally, failures = self.tally, self._library.failures
+        note, clock, right_bytes = tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
         get: Callable[[], Awaitable[tuple[int, int]]] | None = None
         number = in_a_row = 0
-        for number in numbers:  # noqa: B007 - used after the loop
+        began_ns = clock()
+        for number in numbers(requests):  # noqa: B007 - used after the loop
             try:
                 get = get or self._take().get
                 start_ns = clock()
@@ -88,12 +78,13 @@ class TaskWorker(HttpWorker[AsyncConnection]):
             note(end_ns)
             in_a_row = 0
             if status != 200 or size_bytes != right_bytes:
-                self.tally.refuse(status)
+                tally.refuse(status)
                 await self.drop()
                 get = None
             if end_ns >= until_ns:
                 break
-        return number + 1
+        tally.loop_ns = clock() - began_ns
+        tally.sent = number + 1 if requests is None else requests
 
 
 class TaskClient(WorkerClient[TaskWorker]):
@@ -113,13 +104,6 @@ class TaskClient(WorkerClient[TaskWorker]):
         self._runner = asyncio.Runner()
         workers = [TaskWorker(library, place) for place in places(cell, client_id, addresses)]
         super().__init__(workers, cell, len(addresses), method)
-
-    def close(self) -> None:
-        """Close the connections and the event loop. This call is optional if the process is about
-        to end.
-        """
-        self._runner.run(_gathered([worker.drop for worker in self._workers]))
-        self._runner.close()
 
     def _open(self) -> None:
         self._runner.run(_gathered([worker.open for worker in self._workers]))

@@ -4,7 +4,7 @@ The clients for the extension package beastclient need nothing else. Each uses a
 package.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -60,29 +60,15 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         """Send and time *requests* requests one after the other; if *requests* is None, send
         requests until *until_ns*.
 
-        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
+        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. All work that
+        can wait until the workers end is in summary().
         """
-        tally = self.tally
-        tally.sent = requests or 0
-        began_ns = perf_counter_ns()
-        try:
-            sent = self._send(numbers(requests), until_ns)
-            tally.sent = sent if requests is None else requests
-        finally:
-            tally.loop_ns = perf_counter_ns() - began_ns
-            self.run_queue_ns = thread_run_queue_ns()
-
-    def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests
-        that were sent.
-
-        This is the timed loop. All work that can wait until the workers end is in summary().
-        """
-        note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
-        failures = self._library.failures
+        tally, failures = self.tally, self._library.failures
+        note, clock, right_bytes = tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
         get: Callable[[], tuple[int, int]] | None = None
         number = in_a_row = 0
-        for number in numbers:  # noqa: B007 - used after the loop
+        began_ns = clock()
+        for number in numbers(requests):  # noqa: B007 - used after the loop
             try:
                 get = get or self._take().get
                 start_ns = clock()
@@ -99,12 +85,14 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             note(end_ns)
             in_a_row = 0
             if status != 200 or size_bytes != right_bytes:
-                self.tally.refuse(status)
+                tally.refuse(status)
                 self.drop()
                 get = None
             if end_ns >= until_ns:
                 break
-        return number + 1
+        tally.loop_ns = clock() - began_ns
+        tally.sent = number + 1 if requests is None else requests
+        self.run_queue_ns = thread_run_queue_ns()
 
 
 class ThreadClient(WorkerClient[ThreadWorker]):

@@ -11,13 +11,11 @@ from clients.quotas import turns
 from clients.tally import Tally
 from core.cell import Cell
 from core.histogram import Histogram
-from core.system import Client
 
 REQUEST_DEADLINE_S = 5.0
 EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
 TIMELINE_REQUESTS = 100
 ConnectionT = TypeVar("ConnectionT")
-ClientT = TypeVar("ClientT", bound=Any)
 
 
 class HttpTally:
@@ -55,18 +53,19 @@ class HttpTally:
         return zip(self.times_ns[::2], self.times_ns[1::2], strict=True)
 
 
-class UrlConnection(Generic[ClientT]):
+class UrlConnection:
     """A connection with its own client of an HTTP library, which sends GET / to one server.
 
     The results of a client for asyncio must be awaited.
     """
 
-    __slots__ = ("_client", "_url")
+    __slots__ = ("_client", "_deadline_s", "_url")
 
     def __init__(
-        self, make: Callable[[float], ClientT], host: str, port: int, deadline_s: float
+        self, make: Callable[[float], Any], host: str, port: int, deadline_s: float
     ) -> None:
         self._url = f"http://{host}:{port}/"
+        self._deadline_s = deadline_s
         self._client = make(deadline_s)
 
     def close(self) -> Any:
@@ -77,11 +76,11 @@ class UrlConnection(Generic[ClientT]):
 Codes = Mapping[type[BaseException], str]
 
 
-def code_of(codes: Codes, error: Exception, other: str = "garbled") -> str:
+def code_of(codes: Codes, error: Exception) -> str:
     """Return the code (docs/child-contract.md) of the first class in *codes* that *error* belongs
-    to, or *other*.
+    to.
     """
-    return next((code for kind, code in codes.items() if isinstance(error, kind)), other)
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), "garbled")
 
 
 def first_argument(error: Exception) -> str:
@@ -125,19 +124,6 @@ class HttpWorker(Generic[ConnectionT]):
 
     def _fail(self, failed: Exception) -> None:
         self.tally.errors[self._library.code_of(failed)] += 1
-
-
-def task_client(library: Library[Any]) -> Callable[..., Client]:
-    """Return a function that makes a TaskClient. Clients with threads do not load asyncio, so it is
-    imported late.
-    """
-
-    def client(*of_cell: Any) -> Client:
-        from experiments.http_clients.tasks import TaskClient
-
-        return TaskClient(library, *of_cell)
-
-    return client
 
 
 def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:

@@ -12,6 +12,7 @@ asyncio's or uvloop's. Source: docs.python.org/3/library/asyncio-protocol.html
 
 import asyncio
 import socket
+from typing import cast
 
 from core.cell import Cell
 from core.wire import Frames, frame
@@ -29,8 +30,7 @@ class FramesProtocol(asyncio.Protocol):
         self._frames = Frames()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport) or hasattr(transport, "write")
-        self._transport: asyncio.WriteTransport = transport  # type: ignore[assignment]
+        self._transport = cast(asyncio.WriteTransport, transport)
         if not Reach.admits(
             transport.get_extra_info("peername")
         ):  # uvloop does not use PeerSocket.accept()

@@ -32,39 +32,6 @@ class _TcpServer(ThreadingMixIn, TCPServer):
     daemon_threads = True
 
 
-class Counts:
-    """The number of answered requests, with a counter for each thread. Counters of ended threads
-    are kept.
-    """
-
-    def __init__(self) -> None:
-        self._here = threading.local()
-        self._all: list[WorkerCount] = []
-
-    def add(self) -> None:
-        """Count an answer before the calling thread sends it, because the process may be stopped
-        after the answer.
-        """
-        try:
-            self._here.count.requests += 1
-        except AttributeError:
-            self._here.count = WorkerCount()
-            self._all.append(self._here.count)
-            self._here.count.requests = 1
-
-    @property
-    def requests(self) -> int:
-        """Return the number of requests answered since reset()."""
-        return sum(counted.requests for counted in self._all.copy())
-
-    def reset(self) -> None:
-        """Set the request counters to zero. Call this method only while no request is
-        in progress.
-        """
-        for counted in self._all.copy():
-            counted.requests = 0
-
-
 class SocketserverService:
     """A service that runs a server of socketserver on a thread.
 
@@ -73,7 +40,7 @@ class SocketserverService:
 
     def __init__(self, listener: Listener) -> None:
         self.listeners = [listener]
-        self._counts = Counts()
+        self._counts: list[WorkerCount] = []  # one for each connection, also for those that ended
 
     def start(self) -> None:
         """Start the server on a thread."""
@@ -82,21 +49,23 @@ class SocketserverService:
 
     def counters(self) -> dict[str, Any]:
         """Return the number of answered requests."""
-        return {"requests": self._counts.requests}
+        return {"requests": sum(counted.requests for counted in self._counts.copy())}
 
     def reset(self) -> None:
         """Set the request counters to zero."""
-        self._counts.reset()
+        for counted in self._counts.copy():
+            counted.requests = 0
 
 
-def _server(listener: Listener, counts: Counts) -> BaseServer:
+def _server(listener: Listener, counts: list[WorkerCount]) -> BaseServer:
     """Return a server for a socket that is already listening."""
 
     class Handler(StreamRequestHandler):
         disable_nagle_algorithm = listener.is_tcp
 
         def handle(self) -> None:
-            read, write = self.rfile.read, self.wfile.write
+            read, write, counted = self.rfile.read, self.wfile.write, WorkerCount()
+            counts.append(counted)
             while len(header := read(HEADER_BYTES)) == HEADER_BYTES:
                 size = body_bytes(header)
                 if refused(size):
@@ -105,7 +74,7 @@ def _server(listener: Listener, counts: Counts) -> BaseServer:
                 if len(body := read(size)) < size:
                     return
                 reply = frame(answer(body))
-                counts.add()
+                counted.requests += 1  # before sending: this process may end after its last answer
                 write(reply)
 
     kind: type[_UnixServer] | type[_TcpServer] = _TcpServer if listener.is_tcp else _UnixServer

@@ -1,7 +1,7 @@
 """Build the command lines of other load generators, parse their output, and read their versions.
 
 Sources of the options: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
-https://github.com/wg/wrk, https://github.com/hatoo/oha and https://github.com/rakyll/hey.
+https://github.com/wg/wrk and https://github.com/hatoo/oha.
 """
 
 import json
@@ -16,8 +16,6 @@ VERSION_TIMEOUT_S = 10
 UNKNOWN = "unknown"
 # more than ab can send; ab stops at a number of requests even if a time is given
 MOST_PER_S = 200_000
-# hey prints the status of at most this many answers and does not count others
-HEY_KEEPS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +56,8 @@ class Generator:
     connections: the options for new connections, and for kept connections
     amount: the options for a number of requests, and for a time
     read(output): parses the output
-    prints_version: the command that prints the version; empty for hey, which does not print it
+    prints_version: the command that prints the version
     by_time: whether the generator has no option for the number of requests
-    in_equal_shares: whether each connection sends the same number of requests
     """
 
     begin: str
@@ -68,9 +65,8 @@ class Generator:
     amount: tuple[str, str] = ("", "")
     end: str = "-c {connections} {url}"
     read: Callable[[str], Report]
-    prints_version: str = ""
+    prints_version: str
     by_time: bool = False
-    in_equal_shares: bool = False
 
     def command(self, load: Load) -> list[str]:
         """Return the command line that sends *load*."""
@@ -87,8 +83,6 @@ class Generator:
         """Return the version that the program prints, even if it then exits with status 1. UNKNOWN
         if it is missing.
         """
-        if not self.prints_version:
-            return UNKNOWN
         command = self.prints_version.split()
         try:
             done = subprocess.run(
@@ -139,24 +133,6 @@ def _read_oha(output: str) -> Report:
     )
 
 
-def _read_hey(output: str) -> Report:
-    statuses = {
-        code: int(number)
-        for code, number in re.findall(r"^\s+\[(\d{3})\]\s+(\d+) responses", output, re.M)
-    }
-    failures = output.partition("Error distribution:")[2]
-    known = sum(statuses.values())
-    good = sum(number for code, number in statuses.items() if code.startswith("2"))
-    seconds = float(_match(r"Total:\s+([\d.]+) secs", output))
-    lost = sum(int(number) for number in re.findall(r"^\s+\[(\d+)\]", failures, re.M))
-    all_of_them = round(float(_match(r"Requests/sec:\s+([\d.]+)", output)) * seconds)
-    return Report(
-        answered=max(known, all_of_them - lost) if known == HEY_KEEPS else known,
-        failed=known - good + lost,
-        seconds=seconds,
-    )
-
-
 def _match(pattern: str, output: str, default: str | None = None) -> str:
     match = re.search(pattern, output)
     if match is None and default is None:
@@ -189,12 +165,5 @@ GENERATORS = {
         amount=("-n {requests}", "-w -z {seconds}s"),  # -w: wait for requests in flight
         read=_read_oha,
         prints_version="oha --version",
-    ),
-    "hey": Generator(
-        begin="hey",
-        connections=("-disable-keepalive", ""),
-        amount=("-n {requests}", "-z {seconds}s"),
-        read=_read_hey,
-        in_equal_shares=True,
     ),
 }

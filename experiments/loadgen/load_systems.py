@@ -29,7 +29,6 @@ def _peer(name: str, title: Message) -> System:
 SYSTEMS = (
     _generator(name="load-own", title=message("gilscope's own generator"), native_client=ONE_PATH),
     _peer("ab", message("ab (ApacheBench)")),
-    _peer("hey", message("hey")),
     _peer("oha", message("oha")),
     _peer("wrk", message("wrk")),
 )

@@ -77,9 +77,8 @@ def main(name: str) -> None:
         print_done(word)
     usage, started_ns = ProcessTimes(resource.RUSAGE_CHILDREN), perf_counter_ns()
     report = _run(generator, load)
-    watch.print_result(
-        {**usage.to_json(), **_result(report, _requests(generator, load, report), started_ns)}
-    )
+    requests = report.answered if load.timed or generator.by_time else load.requests
+    watch.print_result({**usage.to_json(), **_result(report, requests, started_ns)})
     watch.next_command()
 
 
@@ -113,15 +112,6 @@ def _run(generator: Generator, load: Load) -> Report:
     return report
 
 
-def _requests(generator: Generator, load: Load, report: Report) -> int:
-    """Return the number of planned requests, or the number of answers if the generator ran for a
-    fixed duration.
-    """
-    if generator.by_time or load.timed:
-        return report.answered
-    return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)
-
-
 def _result(report: Report, requests: int, started_ns: int) -> dict[str, Any]:
     completion_ns = round(report.seconds * 1e9)
     return {
@@ -140,6 +130,4 @@ def _result(report: Report, requests: int, started_ns: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] not in [[name] for name in GENERATORS]:
-        sys.exit(f"usage: python -m experiments.loadgen.peers {'|'.join(GENERATORS)}")
     main(sys.argv[1])

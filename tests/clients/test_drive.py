@@ -2,12 +2,10 @@
 
 import socket
 import threading
-from dataclasses import replace
 from time import monotonic, perf_counter_ns
 
 import pytest
 
-from clients.channel import CallFailed
 from clients.drive import CallerClient
 from clients.quotas import GIVE_UP_AFTER
 from core.cell import Cell
@@ -15,7 +13,7 @@ from core.child import Slice
 from core.system import MORE, System
 from core.wire import frame
 from tests.clients.driving import FakeCaller, cached, called, client, counts, services
-from tests.clients.scripted import FULL, RIGHT, WRONG
+from tests.clients.scripted import RIGHT, TABLES, WRONG
 from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says, scripted
 
 ALWAYS_RIGHT = says(frame(RIGHT))
@@ -28,15 +26,6 @@ def test_errors_of_one_service_leave_the_others_answers_alone() -> None:
     ):
         result = one.run()
     assert (result["requests"], *counts(result)) == (60, 40, 20, {"closed": GIVE_UP_AFTER})
-
-
-def test_a_service_that_cannot_be_reached_is_an_error_before_anything_is_timed() -> None:
-    class Refusing(FakeCaller):
-        def open(self) -> None:
-            raise CallFailed("connect")
-
-    with pytest.raises(CallFailed), client(lambda addresses, connect_ns: Refusing([]), [["a"]]):
-        pass
 
 
 def silent_until(ended: threading.Event) -> Script:
@@ -76,34 +65,10 @@ def test_requests_of_a_thread_that_died_are_missing_and_not_forgotten(monkeypatc
     assert (result["requests"], result["answered"]) == (5, 0)
 
 
-# What is answered, by what it is: "wrong", or the code of an error.
-ANSWERS: dict[str, tuple[bytes, ...]] = {
-    "right": (
-        RIGHT,
-        b" \r\n" + RIGHT + b"\n",
-        b'{"msg":"1000","calc_ns":1,"code":200,"err":"","more":[1]}',
-    ),
-    "wrong": (
-        WRONG,
-        b'{"code": 200, "msg": "", "err": "", "calc_ns": 1}',
-        b'{"code": 200, "msg": "1000 ", "err": "", "calc_ns": 1}',
-        b'{"code": 200, "msg": 1000, "err": "", "calc_ns": 1}',
-        b'{"code": 200, "msg": null, "err": "", "calc_ns": 1}',
-    ),
-    "503": (FULL,),
-    "400": (b'{"code": 400, "msg": "1000", "err": "", "calc_ns": 1}',),
-    "garbled": (
-        *(b"", b"not json", b"\xff" + RIGHT, RIGHT[:-1], RIGHT + b"x", RIGHT + RIGHT),
-        *(b"null", b'"text"', b"[]", b"{}", b'{"code": 200}', b'{"code": %s}' % (b"9" * 5000), b"[" * 200_000),
-        b'{"code": 200, "msg": "1000", "err": ""}',
-        b'{"code": 200, "msg": "1000", "err": "", "calc_ns": "1"}',
-    ),
-}
-
-
-@pytest.mark.parametrize("what", ANSWERS)
+@pytest.mark.parametrize("what", TABLES["calculated"])
 def test_an_answer_is_right_or_wrong_or_an_error_with_a_name(what: str) -> None:
-    for body in ANSWERS[what]:
+    long = [b'{"code": %s}' % (b"9" * 5000), b"[" * 200_000] if what == "garbled" else []
+    for body in [*(text.encode("latin-1") for text in TABLES["calculated"][what]), *long]:
         caller, result = called(body)
         errors = {} if what in ("right", "wrong") else {what: 1}
         assert counts(result) == (1, what == "wrong", errors), body[:60]
@@ -144,10 +109,10 @@ def test_a_request_without_an_answer_is_awaited_once_and_each_later_slice_ends_a
     values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1}
     cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=values)
     with scripted(first_twenty, lambda connection: connection.recv(100)) as server:
-        client = CallerClient(replace(OWN), cell, 0, [[server.address]], limit_s=LIMIT_S)
+        client = CallerClient(OWN, cell, 0, [[server.address]], limit_s=LIMIT_S)
         began_s = monotonic()
-        part = Slice(lead_ns=0, length_ns=10**9)  # longer than the 20 answers take on a busy machine
-        results = [client.run_slice(replace(part, at_ns=perf_counter_ns())) for _ in range(5)]
+        length_ns = 10**9  # longer than the 20 answers take on a busy machine
+        results = [client.run_slice(Slice(at_ns=perf_counter_ns(), lead_ns=0, length_ns=length_ns)) for _ in range(5)]
         assert LIMIT_S <= monotonic() - began_s < 2 * LIMIT_S
     assert results[0]["answered"] + results[0]["uncounted"] == 20
     assert all(result["errors"]["timeout"] >= 1 for result in results)

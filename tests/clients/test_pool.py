@@ -1,7 +1,10 @@
 """Callers that keep connections: one that failed is closed, and opened again."""
 
+import pytest
+
 from clients.callers import CachedCaller, PoolCaller
 from core.histogram import Histogram
+from core.system import Caller
 
 
 class FakeChannel:
@@ -29,26 +32,19 @@ class Connector:
         return self.made[-1]
 
 
-def test_a_connection_that_was_dropped_is_opened_again_and_that_connect_is_timed() -> None:
-    connector, connects = Connector(), Histogram()
-    caller = CachedCaller(connector, "a", connects.record)
-    caller.open()
-    caller.drop(caller.take())
-    assert connector.made[0].closed
-    assert caller.take() is connector.made[1]
-    assert connects.count == 1
-
-
-def test_a_pool_opens_one_connection_to_each_socket_and_again_only_the_one_that_failed() -> None:
+@pytest.mark.parametrize("addresses", ["a", "abc"])
+def test_a_caller_opens_one_connection_to_each_socket_and_again_only_the_one_that_failed(addresses: str) -> None:
     for seed in "defghi":
         connector, connects = Connector(), Histogram()
-        pool = PoolCaller(connector, ["a", "b", "c"], connects.record, seed)
+        pool: Caller = PoolCaller(connector, [*addresses], connects.record, seed)
+        if addresses == "a":
+            pool = CachedCaller(connector, addresses, connects.record)
         pool.open()
-        assert ([one.address for one in connector.made], connects.count) == (["a", "b", "c"], 0)
+        assert ([one.address for one in connector.made], connects.count) == ([*addresses], 0)
         failed = pool.take()
         pool.drop(failed)
         assert [one.closed for one in connector.made] == [one is failed for one in connector.made]
         for _ in range(50):
             assert pool.take() in [one for one in connector.made if not one.closed]
         (closed,) = [one for one in connector.made if one.closed]
-        assert ([one.address for one in connector.made[3:]], connects.count) == ([closed.address], 1)
+        assert ([one.address for one in connector.made[len(addresses) :]], connects.count) == ([closed.address], 1)

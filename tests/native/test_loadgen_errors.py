@@ -24,20 +24,6 @@ from tests.native.loadgen_peers import (
 )
 
 Answers = dict[str, tuple[Script, dict[str, object]]]
-CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n"
-
-
-def byte_by_byte(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """A chunked answer in as many pieces as it has bytes."""
-    for byte in CHUNKED:
-        connection.sendall(bytes([byte]))
-    return True
-
-
-def growing(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-    """After the first answer they are a byte longer."""
-    connection.sendall(HELLO if server.requests == 1 else HELLO.replace(b": 5", b": 6") + b"!")
-    return True
 
 
 def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool:
@@ -46,14 +32,11 @@ def shifted(server: Scripted, connection: socket.socket, request: bytes) -> bool
     return True
 
 
-HTTP = {"wrong": 0, "errors": {}, "answered": 20, "body_bytes": 100}
 FINE = {"wrong": 0, "errors": {}, "answered": 20}
 # What becomes of 20 requests on one connection: ten faults in a row are enough.
 ANSWERS: dict[str, Answers] = {}
 ANSWERS["http"] = {
-    "at once": (says(HELLO), HTTP),
-    "chunked, byte by byte": (byte_by_byte, HTTP),
-    "another length": (growing, {"answered": 20, "wrong": 19, "errors": {}}),
+    "at once": (says(HELLO), {**FINE, "body_bytes": 100}),
     "silent": (silent, {"answered": 0, "errors": {"timeout": 10}, "given_up": 1}),
 }
 ANSWERS["framed"] = {
@@ -83,21 +66,6 @@ def test_every_answer_is_counted_by_what_it_is(protocol: str, name: str) -> None
         report = reported(*flags, "-n", 20, *patience, target, status=status)
     assert {key: report[key] for key in expected} == expected
     assert report.get("latency", {"count": 0})["count"] == report["answered"]
-
-
-def test_a_server_that_dies_is_given_up() -> None:
-    def dying(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        if server.requests > 5:
-            server.die()
-            return False
-        connection.sendall(HELLO)
-        return True
-
-    with scripted(dying, read_http) as server:
-        report = reported("-n", 20, server.url, status=1)
-    assert (report["answered"], report["given_up"]) == (5, 1)
-    assert report["errors"].pop("connect") == 9
-    assert list(report["errors"]) in (["closed"], ["reset"])
 
 
 def test_without_keep_alive_each_request_has_a_connection_and_says_so(short_folder: Path) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
-from tests.clients.user_service.both import native, start_native
+from tests.clients.user_service.both import native
 from tests.clients.user_service.sessions import told
-from tests.native.loadgen_peers import Scripted, closes_when_idle, exactly, scripted
+from tests.native.loadgen_peers import Scripted, exactly, scripted
 
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS = 1, 4
@@ -132,20 +131,6 @@ def every_fifth(frames: Callable[[int], bytes], *, closes: bool = True) -> Play:
 def test_pings_between_answers_are_answered_and_cost_no_request() -> None:
     result = result_of(sends(lambda stream: FLOODS["pings"] * 10 + answer(stream) + FLOODS["settings"] * 10))
     assert (result["answered"], result["errors"], result["reconnects"]) == (20, {}, 0)
-
-
-def test_a_post_is_answered_although_its_connection_was_closed_while_it_was_idle_before_the_slice() -> None:
-    own = told(RequestPlan(requests=(POST,)), protocol="http2")
-    method = Method(duration_s=0.2, warmup=Warmup(seconds=0.1))
-    with (
-        scripted(closes_when_idle(lambda stream: answer(int(stream))), read_request) as server,
-        start_native(own, server.address, NUM_CONNECTIONS_PER_CLIENT=4, method=method) as say,
-    ):
-        say("warm")
-        for _ in range(3):
-            server.wait_for_closes()
-            result = say("slice")
-            assert (result["errors"], result["answered"]) == ({}, result["requests"])
 
 
 def going_away(last: int, code: int = 0) -> bytes:

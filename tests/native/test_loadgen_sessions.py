@@ -3,8 +3,10 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from tests.clients.user_service.both import native
 from tests.clients.user_service.sessions import SHOP, shop, shop_plan, told
@@ -53,26 +55,16 @@ def test_a_user_logs_in_again_when_its_login_has_expired(tmp_path: Path) -> None
     assert sum(one.startswith(b"POST /login") for one in seen.sent) == 8
 
 
-LOGIN, PUT = "POST /login?u={{user}}", "PUT /items/{{random.int 1 1000}}"
+LACKS = yaml.safe_load(Path(__file__).with_name("sessions.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "how", "errors", "first_wrong"),
-    [
-        ("", "", {"lives": 0}, {"401": 20}, (PUT, "status 401, after a login")),
-        ("", "", {"login": 403}, {"login": 10}, (LOGIN, "status 403")),
-        ("a~1b/0", "nowhere", {}, {"login": 10}, (LOGIN, "no value for token at json /nowhere/access_token")),
-        ("weight: 3", "expect_json: '1'", {}, {}, (PUT, "...")),
-        ("item=(", "other=(", {}, {}, (PUT, "no value for item at regex other=([a-z é]+)")),
-    ],
-)
-def test_what_a_session_lacks_is_named_without_its_secrets(
-    tmp_path: Path, old: str, new: str, how: dict[str, int], errors: dict[str, int], first_wrong: tuple[str, str]
-) -> None:
-    plan = told(shop_plan(tmp_path, SHOP.replace(old, new) if old else SHOP))
-    with shop(**how) as (_, address):
+@pytest.mark.parametrize("case", LACKS)
+def test_what_a_session_lacks_is_named_without_its_secrets(tmp_path: Path, case: dict[str, Any]) -> None:
+    old, new = case.get("replace", ("{{user}}", "{{user}}"))
+    plan = told(shop_plan(tmp_path, SHOP.replace(old, new)))
+    with shop(**case.get("shop", {})) as (_, address):
         result = native(plan, address)
-    assert result["errors"] == errors
-    assert errors or result["wrong"]
-    assert (result["first_wrong"]["request"], result["first_wrong"]["got"]) == first_wrong
+    assert result["errors"] == case["errors"]
+    assert case["errors"] or result["wrong"]
+    assert (result["first_wrong"]["request"], result["first_wrong"]["got"]) == (case["request"], case["got"])
     assert "secret" not in json.dumps(result)

@@ -10,23 +10,20 @@ from core.runtime import NATIVE
 from lab.folders import Sandbox
 from tests.contract.dialects import BODY
 from tests.contract.kinds import Kind
-from tests.contract.peers import CALC, request
+from tests.contract.peers import request
 
 
-def test_an_answer_says_when_the_count_began_if_it_is_asked(sandbox: Sandbox) -> None:
-    with Kind(runtime=NATIVE, name="2 unix").serving(sandbox) as service, service.peer() as peer:
-        answer = peer.ask(request("/calc", target=7, begun=True))
-        assert set(answer) == {"code", "msg", "err", "calc_ns", "begun_ns"}
-        assert answer["begun_ns"] > 0
-
-
-def test_connections_that_stay_are_dealt_out_to_the_threads(sandbox: Sandbox) -> None:
+def test_connections_that_stay_are_dealt_out_to_the_threads_and_answers_say_when_the_count_began(
+    sandbox: Sandbox,
+) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs two CPUs")
     kind = Kind(runtime=NATIVE, name="2 tcp")
     with kind.serving(sandbox, NUM_WORKERS_PER_API_SERVICE=2) as service, ExitStack() as held:
         for _ in range(10):
-            assert held.enter_context(service.peer()).ask(CALC)["msg"] == "7"
+            answer = held.enter_context(service.peer()).ask(request("/calc", target=7, begun=True))
+            assert set(answer) == {"code", "msg", "err", "calc_ns", "begun_ns"}
+            assert (answer["msg"], answer["begun_ns"] > 0) == ("7", True)
         assert service.end()["requests_by_worker"] == [5, 5]
 
 

@@ -11,7 +11,8 @@ from time import monotonic
 import pytest
 
 from services import loops
-from services.loops import Loops, peer_of
+from services.loops import Loops
+from services.service_connection import peer_of
 from services.watch import make_watch
 from tests.services.test_watch import SELECTORS
 
@@ -105,8 +106,7 @@ def test_the_connections_of_one_client_come_to_one_loop_each_client_to_another(m
 def test_the_process_at_the_other_end_is_known_of_a_unix_socket_and_of_no_other() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs, socket.create_server(("127.0.0.1", 0)) as listening:
-        known = os.getpid() if hasattr(socket, "SO_PEERCRED") else 0
-        assert (peer_of(ours.fileno()), peer_of(listening.fileno())) == (known, 0)
+        assert (peer_of(ours.fileno()), peer_of(listening.fileno())) == (os.getpid(), 0)
         closed = listening.fileno()
     assert peer_of(closed) == 0
 

@@ -38,17 +38,8 @@ PLANTED = {
 }
 
 
-def profiled(
-    name: str,
-    folder: Path,
-    runtimes: Sequence[str],
-    duration_s: float = 1.0,
-    kinds: str = "python",
-    *,
-    blocks: int = 1,
-    removed: bool = False,
-) -> Run:
-    """A run of the service *name*, with its profiles, in *folder*; *removed*: without what is planted, and no profile.
+def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0, kinds: str = "python") -> Run:
+    """A run of the service *name*, with its profiles, in *folder*.
 
     duration_s: of some 10 slices a second, 8 must have samples (analysis.shares.FEWEST_BATCHES)
     """
@@ -56,11 +47,10 @@ def profiled(
     shutil.copytree(APPS, apps)
     if name == "own_mutex":
         build(apps, runtimes)
-    service = f"{{python}} {name}.py {{port}}{' removed' * removed}"
     words = [
-        *f"--quiet --blocks {blocks} --warmup 0 --directory {apps} --runtime {','.join(runtimes)}".split(),
-        *f"--duration {duration_s} --out {folder / 'run'} {'' if removed else f'--profile {kinds}'}".split(),
-        *("--service-command", service, "--request", "GET /"),
+        *f"--quiet --blocks 1 --warmup 0 --directory {apps} --runtime {','.join(runtimes)}".split(),
+        *f"--duration {duration_s} --out {folder / 'run'} --profile {kinds}".split(),
+        *("--service-command", f"{{python}} {name}.py {{port}}", "--request", "GET /"),
     ]
     with redirect_stdout(StringIO()):
         if status := command.main(words):

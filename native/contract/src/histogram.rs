@@ -135,11 +135,6 @@ impl<const DIGITS: u8> Histogram<DIGITS> {
         })
     }
 
-    /// The counts alone, for HdrHistogram's own formats.
-    pub fn counts(&self) -> &hdrhistogram::Histogram<u64> {
-        &self.counts
-    }
-
     /// As the child contract has it: exact count, minimum, mean and maximum, the percentiles that the count can bear,
     /// and all counts by bucket.
     pub fn to_json(&self) -> Value {

@@ -87,7 +87,7 @@ impl Client {
         } else {
             self.time(warmup.share * self.method.duration_s)
         };
-        self.workers.run(amount, self.rate, |_| ()).map(drop)
+        self.workers.run(amount, self.rate).map(drop)
     }
 
     fn send(&self) -> Result<Outcome, String> {
@@ -96,12 +96,12 @@ impl Client {
         } else {
             Amount::Divided(self.requests_per_service)
         };
-        self.workers.run(amount, self.rate, |_| ())
+        self.workers.run(amount, self.rate)
     }
 
     fn send_slice(&self, slice: Slice) -> Result<Outcome, String> {
         let amount = self.time((slice.lead_ns + slice.length_ns) as f64 / 1e9);
-        let mut outcome = self.workers.run_slice(Some(slice), amount, self.rate, |_| ())?;
+        let mut outcome = self.workers.run_slice(Some(slice), amount, self.rate)?;
         outcome.started_ns += slice.lead_ns;
         outcome.tally.sent -= outcome.tally.uncounted;
         Ok(outcome)

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use contract::{Usage, usable_cpus};
 
-use crate::cli::flags::{Flags, Protocol, Report};
+use crate::cli::flags::{Flags, Protocol};
 use crate::cli::values::Warmup;
 use crate::engine::job::Amount;
 use crate::engine::request_pool::RequestPool;
 use crate::engine::virtual_user::VirtualUserSpec;
 use crate::engine::worker_threads::{Outcome, WorkerThreads};
 use crate::report::finished::Finished;
-use crate::report::progress::Progress;
 use crate::request::spec::RequestSpec;
 use crate::request::target::Target;
 use crate::stop_signal;
@@ -22,7 +21,7 @@ pub fn run(flags: &Flags) -> Result<Finished, String> {
     let spec = RequestSpec {
         host: target.authority(),
         path: target.path.clone(),
-        times_first_byte: flags.report != Report::Vmbench,
+        times_first_byte: true,
         ..RequestSpec::from_flags(flags)
     };
     let job = Arc::new(spec.into_job());
@@ -74,14 +73,13 @@ fn warm_up(workers: &WorkerThreads, flags: &Flags, threads: usize) -> Result<(),
         Some(Warmup::Requests(requests)) => Amount::Pool(Arc::new(RequestPool::new(requests, threads))),
         Some(Warmup::Time(time)) => Amount::Time(time.as_nanos() as u64),
     };
-    workers.run(amount, flags.rate, |_| ()).map(drop)
+    workers.run(amount, flags.rate).map(drop)
 }
 
 fn send(workers: &WorkerThreads, flags: &Flags, threads: usize) -> Result<Outcome, String> {
-    let mut progress = Progress::of(flags.requests.filter(|_| flags.report == Report::Ab));
     let amount = match (flags.requests, flags.duration) {
         (Some(requests), _) => Amount::Pool(Arc::new(RequestPool::new(requests, threads))),
         (None, time) => Amount::Time(time.unwrap_or_default().as_nanos() as u64),
     };
-    workers.run(amount, flags.rate, |answered| progress.show(answered))
+    workers.run(amount, flags.rate)
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
@@ -47,15 +48,12 @@ def start_native(own: dict[str, Any], address: str, **params: Any) -> Iterator[S
         assert child.end() == (0, b"", "")
 
 
-def python(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
-    """The result of the Python client."""
-    with start_python(own, address, **params) as say:
+def result_of(start: Any, own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
+    """The result of a client that *start* starts."""
+    with start(own, address, **params) as say:
         result: dict[str, Any] = say("go")
     return result
 
 
-def native(own: dict[str, Any], address: str, **params: Any) -> dict[str, Any]:
-    """The result of the native client."""
-    with start_native(own, address, **params) as say:
-        result: dict[str, Any] = say("go")
-    return result
+python = partial(result_of, start_python)
+native = partial(result_of, start_native)

@@ -13,11 +13,13 @@ import pytest
 
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
+from tests.clients.scripted import TABLES
 from tests.clients.user_service.both import native, python, start_native, start_python
 from tests.clients.user_service.sessions import told
 from tests.clients.user_service.test_http import ANSWERS, FAULTS
 from tests.native.loadgen_peers import (
     HELLO,
+    Read,
     Script,
     Scripted,
     closes_when_idle,
@@ -28,6 +30,7 @@ from tests.native.loadgen_peers import (
     says,
     scripted,
 )
+from tests.native.test_loadgen_http2 import answer, read_request
 
 Client = Callable[..., dict[str, Any]]
 
@@ -42,7 +45,7 @@ def measure(
         return {**run({**own, "answer_deadline_s": 5.0}, server.address, **few), "asked": server.asked}
 
 
-@pytest.fixture(params=[python, native])
+@pytest.fixture(params=[python, native], ids=["python", "native"])
 def measured(request: pytest.FixtureRequest) -> Client:
     """measure() of both clients."""
     return partial(measure, request.param)
@@ -67,6 +70,19 @@ def test_a_head_request_has_no_body_whatever_its_length_says(measured: Client) -
 def test_what_is_no_answer_is_a_failure_by_its_cause(measured: Client, answer: bytes, code: str) -> None:
     result = measured(says(answer, keep=False), Request(method="POST"))
     assert (result["answered"], result["errors"]) == (0, {code: 10})
+
+
+def test_a_service_that_dies_is_given_up_after_failures_in_a_row(measured: Client) -> None:
+    def dying(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        if server.requests > 5:
+            server.die()
+            return False
+        connection.sendall(HELLO)
+        return True
+
+    result = measured(dying, Request(method="POST"))
+    assert (result["requests"], result["answered"], result["errors"].pop("connect")) == (20, 5, 9)
+    assert list(result["errors"]) in (["closed"], ["reset"])
 
 
 HANGS_UP = says(b"", keep=False)
@@ -100,12 +116,21 @@ def test_a_service_that_hangs_up_after_each_answer_without_a_word_costs_no_reque
     assert result["resent"] <= 19
 
 
-@pytest.mark.parametrize("start", [start_python, start_native])
-def test_a_post_is_answered_although_its_connection_was_closed_while_it_was_idle_before_the_slice(start: Any) -> None:
-    own = told(RequestPlan(requests=(Request(method="POST"),)))
+IDLE_CASES = [
+    (start_python, "http", read_http, lambda request: HELLO),
+    (start_native, "http", read_http, lambda request: HELLO),
+    (start_native, "http2", read_request, lambda stream: answer(int(stream))),
+]
+
+
+@pytest.mark.parametrize(("start", "protocol", "read", "answered"), IDLE_CASES)
+def test_a_post_is_answered_although_its_connection_was_closed_while_it_was_idle_before_the_slice(
+    start: Any, protocol: str, read: Read, answered: Callable[[bytes], bytes]
+) -> None:
+    own = told(RequestPlan(requests=(Request(method="POST"),)), protocol=protocol)
     method = Method(duration_s=0.2, warmup=Warmup(seconds=0.1))
     with (
-        scripted(closes_when_idle(lambda request: HELLO), read_http) as server,
+        scripted(closes_when_idle(answered), read) as server,
         start(own, server.address, NUM_CONNECTIONS_PER_CLIENT=4, method=method) as say,
     ):
         results = [say("warm")]
@@ -114,7 +139,8 @@ def test_a_post_is_answered_although_its_connection_was_closed_while_it_was_idle
             results.append(say(word))
     for result in results[1:]:
         assert (result["errors"], result["answered"]) == ({}, result["requests"])
-    assert (server.connections, results[-1]["reconnects"], results[-1]["resent"]) == (4 * len(results), 4, 0)
+    if protocol == "http":  # by HTTP/2 it connects more often than once a slice
+        assert (server.connections, results[-1]["reconnects"], results[-1]["resent"]) == (4 * len(results), 4, 0)
 
 
 @pytest.mark.parametrize("ending", [HANGS_UP, reset], ids=["closed", "reset"])
@@ -125,19 +151,9 @@ def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Cli
     assert result["first_wrong"]["got"] == f"no answer, because the service {code} a kept connection"
 
 
-@pytest.mark.parametrize(
-    ("script", "got"),
-    [
-        (HANGS_UP, "no answer, because the service closed a new connection"),
-        (says(HELLO[:-2], keep=False), "half an answer, because the service closed the connection"),
-        (says(HELLO + b"x", keep=False), "more bytes than one answer"),
-        (says(b"-ERR unknown command\r\n"), "`-ERR unknown command\\r\\n`, which is not HTTP"),
-        (says(b"-", keep=False), "`-`, which is not HTTP"),
-        (says(b"SSH-2.0-\xff'\"\\\r\n\r\n"), "`SSH-2.0-\\xff'\"\\\\\\r\\n\\r\\n`, which is not HTTP"),
-    ],
-)
-def test_what_is_no_answer_is_said_in_words(measured: Client, script: Script, got: str) -> None:
-    result = measured(script)
+@pytest.mark.parametrize(("answer", "keep", "got"), TABLES["words"])
+def test_what_is_no_answer_is_said_in_words(measured: Client, answer: str, keep: bool, got: str) -> None:
+    result = measured(says(answer.encode("latin-1"), keep=keep))
     assert result["answered"] == result["resent"] == 0
     assert sum(result["errors"].values()) == 10
     assert result["first_wrong"] == {"request": "GET /", "got": got, "expected": "an answer"}

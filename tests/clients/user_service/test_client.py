@@ -11,7 +11,7 @@ from core.cell import Cell
 from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import SIZES
-from tests.native.loadgen_peers import nobody_listens, read_http, response, says, scripted
+from tests.native.loadgen_peers import read_http, response, says, scripted
 
 READS = (*SIZES, "NUM_CONNECTIONS_PER_CLIENT", "RATE")
 ITEM_3 = says(response(200, b'{"id": 3}'))
@@ -26,13 +26,6 @@ def client(
     params = {"NUM_API_SERVICES": 1, "NUM_REQUESTS_PER_CLIENT": 20, "NUM_CONNECTIONS_PER_CLIENT": 2, **values}
     cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
     return UserServiceClient(told, cell, 0, [[address]], method or Method())
-
-
-def test_a_service_that_is_gone_is_given_up() -> None:
-    with nobody_listens() as address:
-        result = client(address, NUM_REQUESTS_PER_CLIENT=1000).run()
-    assert (result["requests"], result["answered"]) == (1000, 0)
-    assert result["errors"] == {"connect": 20}
 
 
 def test_connections_of_bursts_wait_for_each_other_before_every_burst_as_long_as_the_window_is() -> None:

@@ -5,22 +5,20 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from time import monotonic
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clients.channel import CallFailed
 from clients.user_service import http as user_http
-from clients.user_service.http import HttpConnection, message
+from clients.user_service.http import HttpConnection
+from clients.user_service.prepared_requests import message
 from core.request_plan import Request
-from tests.clients.scripted import ScriptedSocket, opened
+from tests.clients.scripted import TABLES, ScriptedSocket, opened
 from tests.native.loadgen_peers import response
 
-TABLES = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text())
 ANSWERS = [(text.encode("latin-1"), status, body.encode(), usable) for text, status, body, usable in TABLES["answers"]]
 FRAMING = b"1;%s\r\nx\r\n" % (b"e" * 16_000)  # nearly all of it is no content
 FAULTS = [  # test_both_clients plays all of them

@@ -3,15 +3,16 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from time import perf_counter_ns
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
-from tests.clients.user_service.both import SLICE_NS, Say, start_native, start_python
+from tests.clients.user_service.both import SLICE_NS, start_native, start_python
 from tests.clients.user_service.sessions import told
 from tests.native.loadgen_peers import HELLO, Scripted, on_each_connection, read_http, says, scripted, silent
 
@@ -52,11 +53,12 @@ def threads(number: int, pause_s: float = 0.0) -> Iterator[Scripted]:
         yield server
 
 
-def spent_s(say: Say, *words: str) -> tuple[float, list[Any]]:
-    """How long commands took, and what was said to each."""
-    start_ns = perf_counter_ns()
-    said = [say(word) for word in words]
-    return (perf_counter_ns() - start_ns) / 1e9, said
+def spent_s(start: Any, served: AbstractContextManager[Any], *words: str, **how: Any) -> tuple[float, list[Any]]:
+    """How long a client needed for commands, and what it said to each."""
+    with served as server, start(server.address, **how) as say:
+        start_ns = perf_counter_ns()
+        said = [say(word) for word in words]
+        return (perf_counter_ns() - start_ns) / 1e9, said
 
 
 @pytest.mark.parametrize("how", [{"think_time_s": 0.01}, {"RATE": 200}], ids=["thinking", "at a rate"])
@@ -64,8 +66,7 @@ def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
     starting: Any, how: dict[str, Any]
 ) -> None:
     pause_s = 0.03 if "RATE" in how else 0.0  # so that the native client needs all connections
-    with threads(4, pause_s) as server, starting(server.address, **how) as say:
-        took_s, (_, trial, again) = spent_s(say, "warm", "slice", "slice")
+    took_s, (_, trial, again) = spent_s(starting, threads(4, pause_s), "warm", "slice", "slice", **how)
     for result in (trial, again):
         assert (result["errors"], result["starved"]) == ({"timeout": 2}, 2)
         assert result["answered"] == result["latency"]["count"] > 0
@@ -75,8 +76,7 @@ def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
 
 
 def test_if_all_starve_the_time_that_it_took_is_still_a_time(starting: Any) -> None:
-    with scripted(silent, read_http) as server, starting(server.address) as say:
-        took_s, (_, first, second) = spent_s(say, "warm", "slice", "slice")
+    took_s, (_, first, second) = spent_s(starting, scripted(silent, read_http), "warm", "slice", "slice")
     for result in (first, second):
         assert (result["errors"], result["starved"], result["answered"]) == ({"timeout": 6}, 6, 0)
         assert 0 < result["completion_ns"] < 10**9
@@ -84,17 +84,16 @@ def test_if_all_starve_the_time_that_it_took_is_still_a_time(starting: Any) -> N
 
 
 def test_with_a_number_of_requests_the_cell_is_failed_after_one_limit(starting: Any) -> None:
-    with threads(4) as server, starting(server.address, method=NUMBERED, NUM_REQUESTS_PER_CLIENT=60) as say:
-        took_s, (_, result) = spent_s(say, "warm", "go")
+    how = {"method": NUMBERED, "NUM_REQUESTS_PER_CLIENT": 60}
+    took_s, (_, result) = spent_s(starting, threads(4), "warm", "go", **how)
     assert (result["requests"], result["answered"], result["errors"]) == (60, 40, {"timeout": 2})
     assert result["starved"] == 2
     assert took_s < LIMIT_S + 1.0
 
 
 def test_a_connection_that_had_answers_before_its_time_out_has_not_starved(starting: Any) -> None:
-    script = on_each_connection(2, silent)
-    with scripted(script, read_http) as server, starting(server.address, method=NUMBERED) as say:
-        took_s, (result,) = spent_s(say, "go")
+    served = scripted(on_each_connection(2, silent), read_http)
+    took_s, (result,) = spent_s(starting, served, "go", method=NUMBERED)
     assert (result["answered"], result["errors"]) == (12, {"timeout": 6})
     assert "starved" not in result
     assert took_s < LIMIT_S + 1.0
@@ -102,15 +101,13 @@ def test_a_connection_that_had_answers_before_its_time_out_has_not_starved(start
 
 def test_a_listener_that_accepts_nothing_costs_one_limit(starting: Any) -> None:
     """Its backlog is full, so that the kernel drops what asks for a connection."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
-        address = "{}:{}".format(*listener.getsockname())
-        with ExitStack() as stack:
-            for _ in range(4):
-                filling = stack.enter_context(socket.socket())
-                filling.setblocking(False)
-                filling.connect_ex(listener.getsockname())
-            with starting(address, RATE=100) as say:
-                took_s, (result,) = spent_s(say, "slice")
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, ExitStack() as stack:
+        for _ in range(4):
+            filling = stack.enter_context(socket.socket())
+            filling.setblocking(False)
+            filling.connect_ex(listener.getsockname())
+        full = SimpleNamespace(address="{}:{}".format(*listener.getsockname()))
+        took_s, (result,) = spent_s(starting, nullcontext(full), "slice", RATE=100)
     assert set(result["errors"]) == {"timeout"}
     assert took_s < 2 * LIMIT_S + 1.0
 
@@ -123,8 +120,8 @@ def test_a_service_that_stalls_at_a_rate_has_a_result_that_adds_up(starting: Any
             server.stall(0.3)
         return answering(server, connection, request)
 
-    with scripted(script, read_http) as server, starting(server.address, NUM_CONNECTIONS_PER_CLIENT=3, RATE=100) as say:
-        _, (first, second) = spent_s(say, "slice", "slice")
+    how = {"NUM_CONNECTIONS_PER_CLIENT": 3, "RATE": 100}
+    _, (first, second) = spent_s(starting, scripted(script, read_http), "slice", "slice", **how)
     for result in (first, second):
         assert (result["errors"], result["latency"]["count"]) == ({}, result["answered"])
         if "lag" in result:

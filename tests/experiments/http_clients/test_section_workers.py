@@ -22,17 +22,22 @@ def telling(blocks: Sequence[tuple[Sequence[int], int]]) -> list[CellResult]:
     ]
 
 
-def test_lmean_and_bench_are_medians_over_the_blocks_and_serialisation_is_the_median_of_their_ratios() -> None:
-    """Means of the loops are 2, 4 and 9 ms, Bench is 8, 8 and 18 ms, the ratios are 4, 2 and 2."""
-    line = only_client(telling([([1, 2, 3], 8), ([3, 4, 5], 8), ([9, 9, 9], 18)]))
-    assert (lmean_ns(line), bench_ns(line)) == (4 * MS, 8 * MS)
-    assert serialisation(line).value == pytest.approx(2)
-    assert serialisation(line).count == 3
-
-
-def test_no_interval_goes_below_what_serialisation_can_be() -> None:
-    line = only_client(telling([([10], 10), ([10], 11), ([10], 15)]))
-    assert (serialisation(line).low, serialisation(line).high) == (1, 1.5)
+@pytest.mark.parametrize(
+    ("blocks", "lmean_ms", "bench_ms", "ratio"),
+    [
+        # Means of the loops are 2, 4 and 9 ms, Bench is 8, 8 and 18 ms, the ratios are 4, 2 and 2.
+        ([([1, 2, 3], 8), ([3, 4, 5], 8), ([9, 9, 9], 18)], 4, 8, (2, 2, 4)),
+        ([([10], 10), ([10], 11), ([10], 15)], 10, 11, (1.1, 1, 1.5)),  # no interval goes below 1
+    ],
+)
+def test_lmean_and_bench_are_medians_over_the_blocks_and_serialisation_is_the_median_of_their_ratios(
+    blocks: Any, lmean_ms: int, bench_ms: int, ratio: tuple[float, float, float]
+) -> None:
+    line = only_client(telling(blocks))
+    assert (lmean_ns(line), bench_ns(line)) == (lmean_ms * MS, bench_ms * MS)
+    found = serialisation(line)
+    assert (found.value, found.low, found.high) == pytest.approx(ratio)
+    assert found.count == 3
 
 
 def test_workers_of_several_clients_count_together_and_bench_is_the_longest() -> None:

@@ -1,6 +1,9 @@
 """HTTP workers: portions, counts known beforehand, deaths and errors. tests/contract has the rest, as processes."""
 
+from typing import Any
+
 import pytest
+import yaml
 
 from clients.quotas import quotas
 from clients.schedule import NEVER_NS
@@ -17,25 +20,21 @@ def cell(requests: int, connections: int) -> Cell:
     return Cell.build(system="http-stdlib", runtime="3.14", reads=READS, values=values)
 
 
-@pytest.mark.parametrize(
-    ("is_timed", "services", "method", "requests", "until_ns"),
-    [
-        (True, 3, Method(), (150, 150), NEVER_NS),
-        (True, 1, Method(duration_s=0.5), (None, None), 500_000_007),
-        (False, 1, Method(warmup=Warmup(share=0.001)), (1, 1), NEVER_NS),
-        (False, 1, Method(warmup=Warmup(seconds=0.25)), (None, None), 250_000_007),
-        (False, 1, Method(warmup=Warmup(share=0.1), duration_s=2.0), (None, None), 200_000_007),
-    ],
-)
-def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(
-    is_timed: bool,
-    services: int,
-    method: Method,
-    requests: tuple[int | None, ...],
-    until_ns: int,
-) -> None:
-    quota = quotas(cell(100, 2), services, method)[is_timed]
-    assert (quota.requests, quota.until_ns(7)) == (requests, until_ns)
+QUOTAS = """
+- {timed: true, services: 3, requests: [150, 150]}
+- {timed: true, duration_s: 0.5, requests: [null, null], time_ns: 500000000}
+- {timed: false, warmup: {share: 0.001}, requests: [1, 1]}
+- {timed: false, warmup: {seconds: 0.25}, requests: [null, null], time_ns: 250000000}
+- {timed: false, warmup: {share: 0.1}, duration_s: 2.0, requests: [null, null], time_ns: 200000000}
+"""
+
+
+@pytest.mark.parametrize("case", yaml.safe_load(QUOTAS), ids=str)
+def test_a_cell_and_its_warm_up_have_so_many_requests_to_each_service_or_so_many_seconds(case: dict[str, Any]) -> None:
+    method = Method(warmup=Warmup(**case.get("warmup", {})), duration_s=case.get("duration_s", 0.0))
+    quota = quotas(cell(100, 2), case.get("services", 1), method)[case["timed"]]
+    assert quota.requests == tuple(case["requests"])
+    assert quota.until_ns(7) == 7 + case.get("time_ns", NEVER_NS - 7)
 
 
 def test_the_summary_adds_the_counts_and_keeps_each_workers_loop_and_timeline() -> None:

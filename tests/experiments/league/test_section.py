@@ -7,7 +7,7 @@ import pytest
 from record.saved_plan import Machine
 from record.saved_run import Run
 from tests.reports.contestants import sentences
-from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
+from tests.reports.sample import MS, TITLES, cell_of, measured, run_of, set_plan
 
 NAMES = {**TITLES, "alt-socketserver": "socketserver", "alt-waitress": "Waitress"}
 TIMES_MS = {"2": 100, "4": 80, "alt-socketserver": 50, "alt-waitress": 400}
@@ -22,16 +22,8 @@ def a_run(times_ms: dict[str, int], blocks: int = 6, runtimes: tuple[str, ...] =
         for runtime in runtimes
     ]
     run = run_of(cells, name="league", blocks=blocks, runtimes=runtimes)
-    return replace(
-        run,
-        run_id="r",
-        started_at="",
-        finished_at="",
-        command=[],
-        machine=Machine(),
-        runtimes={},
-        plan=replace(run.plan, view="league"),
-    )
+    run = replace(run, run_id="r", started_at="", finished_at="", machine=Machine(), runtimes={})
+    return set_plan(run, view="league")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What load generators printed here, shortened: ab 2.3, wrk 4.1.0, oha 1.16.0 and hey 0.1.5; and what it says."""
+"""What load generators printed here, shortened: ab 2.3, wrk 4.1.0 and oha 1.16.0; and what it says."""
 
 AB = """
 Concurrency Level:      4
@@ -75,41 +75,6 @@ OHA_NOTHING = """{
   "statusCodeDistribution": {},
   "errorDistribution": {"Connection refused (os error 111)": 10}
 }"""
-HEY = """
-Summary:
-  Total:\t0.2840 secs
-  Slowest:\t0.0110 secs
-  Requests/sec:\t7041.6460
-
-Response time histogram:
-  0.000 [1]\t|
-  0.001 [1771]\t|■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■■
-
-Latency distribution:
-  10%% in 0.0001 secs
-  50%% in 0.0003 secs
-  99%% in 0.0039 secs
-
-Status code distribution:
-  [200]\t2000 responses
-
-"""
-HEY_REFUSED = """
-Summary:
-  Total:\t1.2500 secs
-  Requests/sec:\t80.0000
-
-Latency distribution:
-  50% in 0.0437 secs
-  99% in 0.0899 secs
-
-Status code distribution:
-  [200]\t78 responses
-  [404]\t21 responses
-
-Error distribution:
-  [1]\tGet "http://127.0.0.1:25792/": EOF
-"""
 # What a generator printed, and what that says: answered, failed, seconds.
 PRINTED: list[tuple[str, str, int, int, float]] = [
     ("ab", AB, 2000, 0, 0.111),
@@ -119,6 +84,4 @@ PRINTED: list[tuple[str, str, int, int, float]] = [
     ("oha", OHA, 2000, 0, 0.291015511),
     ("oha", OHA_REFUSED, 90, 30, 0.52),
     ("oha", OHA_NOTHING, 0, 10, 0.001),
-    ("hey", HEY, 2000, 0, 0.284),
-    ("hey", HEY_REFUSED, 99, 22, 1.25),
 ]

@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 
-from server import serve, shared
+from server import serve
 
 
 class Upstream:
@@ -28,7 +28,7 @@ def _answer(far_end: socket.socket) -> None:
         far_end.sendall(b"!")
 
 
-UPSTREAM = shared(Upstream)
+UPSTREAM = Upstream()
 
 if __name__ == "__main__":
-    serve(lambda: UPSTREAM().ask())
+    serve(UPSTREAM.ask)

@@ -4,22 +4,6 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from typing import TypeVar
-
-Made = TypeVar("Made")
-
-
-def shared(make: Callable[[], Made]) -> Callable[[], Made]:
-    """The one that all threads use; with a last argument `removed` one for each thread, so that nobody waits for it."""
-    one, own = make(), threading.local()
-
-    def mine() -> Made:
-        if not hasattr(own, "made"):
-            own.made = make()
-        made: Made = own.made
-        return made
-
-    return mine if sys.argv[-1] == "removed" else lambda: one
 
 
 def serve(handle: Callable[[], bytes]) -> None:

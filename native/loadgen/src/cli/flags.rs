@@ -23,8 +23,6 @@ pub enum Protocol {
 pub enum Report {
     /// The fields of ApacheBench
     Ab,
-    /// The form of vmbench: one line for latency, one for its distribution
-    Vmbench,
     /// Everything, including histograms
     Json,
     /// Speak the child contract as a client: the cell on stdin, the result on stdout

@@ -5,7 +5,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use contract::{Slice, now_ns};
@@ -40,8 +39,6 @@ pub struct Worker {
     pub(crate) unread: Vec<(usize, bool)>,
     /// Connections whose user sends another request of its session at once: a login, or what comes after it.
     pub(crate) resumed: Vec<usize>,
-    /// Answers so far, for the progress report.
-    progress: Arc<AtomicU64>,
     most_active: usize,
     timer: Timer,
     active: usize,
@@ -67,7 +64,6 @@ impl Worker {
         job: Arc<Job>,
         specs: Vec<VirtualUserSpec>,
         most_active: usize,
-        progress: Arc<AtomicU64>,
     ) -> io::Result<Self> {
         let (mut users, mut connections) = (Vec::new(), Vec::new());
         for spec in specs {
@@ -92,7 +88,6 @@ impl Worker {
             backlogged: Vec::new(),
             unread: Vec::new(),
             resumed: Vec::new(),
-            progress,
             most_active,
             timer,
             active: 0,
@@ -140,7 +135,6 @@ impl Worker {
     /// A user's request is over: its next one may be sent, now or when it is due.
     #[inline]
     pub(crate) fn set_free(&mut self, user: usize) {
-        self.progress.store(self.tally.answered, Ordering::Relaxed);
         if self.job.think_ns > 0 {
             let until_ns = now_ns() + self.job.think_ns;
             if until_ns >= self.users[user].until_ns {
@@ -192,7 +186,6 @@ impl Worker {
         }
         self.free.clear();
         (self.active, self.batch) = (0, 0);
-        self.progress.store(0, Ordering::Relaxed);
         self.activate(phase);
         // a thread that wakes up late has lost time of its users
         for user in self.users.iter_mut().filter(|user| user.active) {

@@ -2,10 +2,8 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::Duration;
 
 use contract::now_ns;
 
@@ -17,13 +15,10 @@ use crate::engine::worker::Worker;
 use crate::stop_signal;
 use contract::{FineHistogram, Slice};
 
-const PROGRESS_EVERY: Duration = Duration::from_millis(50);
-
 /// Worker threads that wait for a phase.
 pub struct WorkerThreads {
     phases: Vec<Sender<Phase>>,
     tallies: Receiver<io::Result<Tally>>,
-    progress: Vec<Arc<AtomicU64>>,
     specs: Vec<VirtualUserSpec>,
     /// How many users run at a time.
     pub most_active: usize,
@@ -92,7 +87,6 @@ impl WorkerThreads {
         let mut started = Self {
             phases: Vec::new(),
             tallies,
-            progress: Vec::new(),
             specs: specs.to_vec(),
             most_active,
             poisson: false,
@@ -101,9 +95,7 @@ impl WorkerThreads {
         for thread in 0..threads {
             let share = specs.iter().skip(thread).step_by(threads).cloned().collect();
             let active = most_active / threads + usize::from(thread < most_active % threads);
-            let progress = Arc::new(AtomicU64::new(0));
-            started.progress.push(Arc::clone(&progress));
-            let mut worker = Worker::new(Arc::clone(job), share, active, progress).map_err(system_error)?;
+            let mut worker = Worker::new(Arc::clone(job), share, active).map_err(system_error)?;
             if job.opens_early {
                 started.opened.merge(&worker.open_all()?);
             }
@@ -123,14 +115,9 @@ impl WorkerThreads {
         Ok(started)
     }
 
-    /// Run one phase on all threads. on_progress: called now and then with the number of answers so far.
-    pub fn run(
-        &self,
-        amount: Amount,
-        rate: Option<f64>,
-        on_progress: impl FnMut(u64),
-    ) -> Result<Outcome, String> {
-        self.run_slice(None, amount, rate, on_progress)
+    /// Run one phase on all threads.
+    pub fn run(&self, amount: Amount, rate: Option<f64>) -> Result<Outcome, String> {
+        self.run_slice(None, amount, rate)
     }
 
     /// Run one phase: of a slice, requests count that begin when its lead has passed, and before its time is over.
@@ -139,11 +126,7 @@ impl WorkerThreads {
         slice: Option<Slice>,
         amount: Amount,
         rate: Option<f64>,
-        mut on_progress: impl FnMut(u64),
     ) -> Result<Outcome, String> {
-        self.progress
-            .iter()
-            .for_each(|answered| answered.store(0, Ordering::Relaxed));
         let start_ns = slice.map_or_else(now_ns, |slice| slice.at_ns);
         let duration_ns = self.duration_ns(&amount);
         let arrivals = rate.map(|rate| Arc::new(self.arrivals(&amount, rate, start_ns)));
@@ -157,9 +140,7 @@ impl WorkerThreads {
         for sender in &self.phases {
             let _ = sender.send(phase.clone()); // a thread that has ended is noticed below
         }
-        let tally = self.collect(&mut on_progress)?;
-        on_progress(tally.answered);
-        Ok(Outcome::new(tally, &phase, duration_ns))
+        Ok(Outcome::new(self.collect()?, &phase, duration_ns))
     }
 
     /// All rounds together, where users wait for others to end; 0 where a number of requests says how much.
@@ -183,28 +164,16 @@ impl WorkerThreads {
     }
 
     /// Wait for all threads; the sum of what they counted.
-    fn collect(&self, on_progress: &mut impl FnMut(u64)) -> Result<Tally, String> {
-        let (mut tally, mut running) = (Tally::default(), self.phases.len());
-        while running > 0 {
-            match self.tallies.recv_timeout(PROGRESS_EVERY) {
-                Ok(thread_tally) => {
-                    tally.merge(&thread_tally.map_err(system_error)?);
-                    running -= 1;
-                }
-                Err(RecvTimeoutError::Timeout) => on_progress(self.answered()),
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err("all worker threads ended early".to_owned());
-                }
-            }
+    fn collect(&self) -> Result<Tally, String> {
+        let mut tally = Tally::default();
+        for _ in &self.phases {
+            let thread_tally = self
+                .tallies
+                .recv()
+                .map_err(|_| "all worker threads ended early".to_owned())?;
+            tally.merge(&thread_tally.map_err(system_error)?);
         }
         Ok(tally)
-    }
-
-    fn answered(&self) -> u64 {
-        self.progress
-            .iter()
-            .map(|answered| answered.load(Ordering::Relaxed))
-            .sum()
     }
 }
 

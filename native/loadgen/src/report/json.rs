@@ -1,9 +1,6 @@
 //! Everything, for programs. Times in whole nanoseconds.
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use contract::{FineHistogram, object};
-use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::cli::flags::{Flags, Protocol};
@@ -97,7 +94,7 @@ fn counts(finished: &Finished) -> Map<String, Value> {
     }))
 }
 
-/// Exact count, bounds and mean, the percentiles that the count can bear, and the histogram, twice.
+/// Exact count, bounds and mean, the percentiles that the count can bear, and the histogram.
 fn summary(histogram: &FineHistogram) -> Value {
     let mut keys = Map::new();
     let mut put = |key: &str, value: Value| keys.insert(key.to_owned(), value);
@@ -113,7 +110,6 @@ fn summary(histogram: &FineHistogram) -> Value {
         put(name, json!(histogram.quantile_ns(*share)));
     }
     put("counts", json!(bucket_counts(histogram)));
-    put("hdr_v2_base64", json!(BASE64_STANDARD.encode(hdr_v2(histogram))));
     Value::Object(keys)
 }
 
@@ -123,13 +119,4 @@ fn bucket_counts(histogram: &FineHistogram) -> Vec<(u64, u64)> {
         .filled()
         .map(|(low_ns, _, count)| (low_ns, count))
         .collect()
-}
-
-/// HdrHistogram's V2 encoding, not compressed; in base64 other tools read it.
-fn hdr_v2(histogram: &FineHistogram) -> Vec<u8> {
-    let mut encoded = Vec::new();
-    V2Serializer::new()
-        .serialize(histogram.counts(), &mut encoded)
-        .expect("a vector takes all bytes");
-    encoded
 }

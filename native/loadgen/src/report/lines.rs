@@ -1,4 +1,4 @@
-//! Lines and values that several reports have.
+//! Lines of the report for people that ApacheBench does not have.
 
 use super::finished::Finished;
 use crate::cli::flags::Flags;
@@ -20,7 +20,7 @@ pub fn options(finished: &Finished) -> String {
 }
 
 /// Requested and actual sizes: the kernel doubles a size that is set, and bounds it.
-pub fn buffers(finished: &Finished) -> String {
+fn buffers(finished: &Finished) -> String {
     let requested = match finished.job.options.buffer_bytes {
         0 => "kernel default".to_owned(),
         bytes => format!("{bytes} bytes"),

@@ -5,8 +5,6 @@ mod failures;
 pub mod finished;
 mod json;
 mod lines;
-pub mod progress;
-mod vmbench;
 
 use std::io::Write;
 
@@ -17,7 +15,6 @@ use crate::report::finished::Finished;
 pub fn print(finished: &Finished, flags: &Flags) {
     let text = match flags.report {
         Report::Ab => ab::text(finished, flags),
-        Report::Vmbench => vmbench::text(finished, flags),
         Report::Json | Report::Child => json::text(finished, flags),
     };
     let _ = std::io::stdout().write_all(text.as_bytes()); // the reader may have closed the pipe

@@ -124,28 +124,6 @@ fn with_digit(size: u64, digits: u8, byte: u8) -> Step {
 mod tests {
     use super::{Chunks, Progress};
 
-    const CODED: &[u8] = b"5\r\nhello\r\n1A;x=y\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\nA: b\r\n\r\n";
-
-    #[test]
-    fn a_chunked_body_is_read_wherever_it_is_cut() {
-        for cut in 0..=CODED.len() {
-            let (mut chunks, mut body) = (Chunks::default(), Vec::new());
-            let mut last = Progress::More;
-            for part in [&CODED[..cut], &CODED[cut..]] {
-                if !part.is_empty() {
-                    last = chunks.feed(part, |piece| body.extend_from_slice(piece));
-                }
-            }
-            let length = if cut == CODED.len() {
-                CODED.len()
-            } else {
-                CODED.len() - cut
-            };
-            assert_eq!(last, Progress::End(length));
-            assert_eq!(body, b"helloabcdefghijklmnopqrstuvwxyz");
-        }
-    }
-
     #[test]
     fn lines_and_trailers_without_end_are_bad() {
         let endless: [(&[u8], &[u8]); 4] = [

@@ -76,61 +76,6 @@ fn a_body_of_another_length_than_the_first_is_wrong() {
 }
 
 #[test]
-fn a_body_without_a_length_ends_with_the_connection() {
-    let (mut reader, expect) = (Http::default(), expect());
-    assert_eq!(reader.feed(&expect, b"HTTP/1.0 200 OK\r\n\r\nhel"), Feed::More);
-    assert_eq!(reader.feed(&expect, b"lo"), Feed::More);
-    assert_eq!(
-        reader.end(&expect),
-        Some(Answer {
-            verdict: Verdict::RIGHT,
-            keep: false,
-            body_bytes: 5
-        })
-    );
-}
-
-#[test]
-fn status_and_persistence_are_told() {
-    let table: [(&[u8], Verdict, bool); 4] = [
-        (
-            b"HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n",
-            Verdict::Status(503),
-            true,
-        ),
-        (b"HTTP/1.1 204 None\r\n\r\n", Verdict::Status(204), true),
-        (
-            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-            Verdict::RIGHT,
-            false,
-        ),
-        (
-            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n",
-            Verdict::RIGHT,
-            true,
-        ),
-    ];
-    for (response, verdict, keep) in table {
-        assert_eq!(Http::default().feed(&expect(), response), done(verdict, keep, 0));
-    }
-}
-
-#[test]
-fn a_count_is_looked_for_in_the_body() {
-    let expect = HttpExpect {
-        target: Some("7".to_owned()),
-        ..expect()
-    };
-    let response =
-        b"HTTP/1.1 200 OK\r\nContent-Length: 39\r\n\r\n{\"code\": 200, \"msg\": \"7\", \"calc_ns\": 3}";
-    let right = Verdict::Right {
-        calc_ns: 3,
-        begun_ns: None,
-    };
-    assert_eq!(Http::default().feed(&expect, response), done(right, true, 39));
-}
-
-#[test]
 fn what_is_no_response_is_garbled_and_what_is_too_much_is_extra() {
     assert_eq!(
         Http::default().feed(&expect(), b"\x00\x01\x02\x03\x04"),
@@ -231,14 +176,4 @@ fn a_body_of_a_users_service_may_be_as_long_as_for_the_python_client() {
             assert_eq!(matches!(feed, Feed::Done(_)), is_right, "{head}");
         }
     }
-}
-
-#[test]
-fn chunks_that_are_mostly_framing_are_garbled() {
-    let expect = expect();
-    let mut reader = Http::default();
-    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    assert_eq!(reader.feed(&expect, head), Feed::More);
-    let chunk = format!("1;{}\r\nx\r\n", "e".repeat(16_000));
-    assert!((0..1_000).any(|_| reader.feed(&expect, chunk.as_bytes()) == Feed::Broken(Fault::Garbled)));
 }
