@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.capacity_search import wanted
+from benchmarks.known_capacities import capacity_of, late_mmc
 from core.histogram import Histogram
 from core.objective import Objective, Wanted
 from record.saved_plan import Machine
@@ -34,14 +35,14 @@ def searched(
         assert len(run.cells) < 21 * (len(arms) + 1)
         for one in asked:
             reached = closed[one.arm.removesuffix(" again")] if isinstance(closed, Mapping) else closed
-            run.cells.append(change(answered(one, late, reached, generator, lag_ns)))
+            run.cells.append(change(answered(one, late(one.arm, one.rate), reached, generator, lag_ns)))
     return run
 
 
-def answered(one: Wanted, late: Late, closed: float, generator: np.random.Generator, lag_ns: int) -> CellResult:
-    """Return the cell of a probe."""
+def answered(one: Wanted, late: float, closed: float, generator: np.random.Generator, lag_ns: int = 0) -> CellResult:
+    """Return the cell of a probe, of whose requests the share *late* misses; of a closed loop, none does."""
     sent = round((one.rate or closed) * SECONDS)
-    misses = int(generator.binomial(sent, late(one.arm, one.rate))) if one.rate else 0
+    misses = int(generator.binomial(sent, late)) if one.rate else 0
     latency = histogram_of([100_000_000] * misses + [5_000_000] * (sent - misses))
     lag = histogram_of([lag_ns] if one.rate else [])
     return replace(
@@ -71,3 +72,13 @@ def probe_cell(one: Wanted, latency: Histogram, sent: int, length_s: float) -> C
 def steep(arm: str, rate: float) -> float:
     """Return the share of late requests: 1 % at 500 requests/s, and at 700 under 3.14t."""
     return min(1.0, 0.01 * (rate / (700 if arm == "3.14t" else 500)) ** 20)
+
+
+def late_of_queue(rate: float, servers: int) -> float:
+    """Return the share of requests that an M/M/c queue with a mean service time of 10 ms answers later than P99."""
+    return late_mmc(rate, servers, 0.01, 0.06)
+
+
+def capacity_of_queue(servers: int) -> float:
+    """Return the capacity of this queue for P99."""
+    return capacity_of(lambda rate: late_of_queue(rate, servers), 100 * servers)
