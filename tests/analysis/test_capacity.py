@@ -128,7 +128,7 @@ def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so
     assert counted(cell, Objective.parse("errors<1%")) == (101, 104)
 
 
-# ---- when a verdict is withheld -------------------------------------------------------------------------------------
+# ---- when a verdict is withheld ------------------------------------------------------------------------------------
 
 
 REACHED = {"3.14": 600.0, "3.14t": 850.0}
