@@ -16,7 +16,7 @@ from record.decode import decoded
 from record.run_file import plain
 from record.saved_run import CellResult
 from reports.parts.headline import headline, opposed_p99
-from tests.analysis.timed_cells import BLOCKS, compared, in_blocks, only, steady
+from tests.analysis.timed_cells import BLOCKS, by_step, compared, in_blocks, only, steady
 from tests.reports.sample import MS, cell_of, idle, measured, run_of
 
 
@@ -29,10 +29,9 @@ def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
 
 def test_one_starved_client_of_four_makes_the_arm_slower() -> None:
     """The median client takes 2 s in both; the work was done after 2 s and after 4."""
-    blocks, fair_ns = range(1, 9), [1999 * MS] * 3
-    fair = [measured(cell_of("2", "3.11"), block, fair_ns) for block in blocks]
-    starved = [measured(cell_of("2", "3.14"), block, [*fair_ns, 3999 * MS]) for block in blocks]
-    assert only([*fair, *starved]).ratio == pytest.approx(0.5)
+    times_ns = {"3.11": [1999 * MS] * 4, "3.14": [*[1999 * MS] * 3, 3999 * MS]}
+    cells = [measured(cell_of("2", arm), block, times_ns[arm]) for arm in times_ns for block in range(1, 9)]
+    assert only(cells).ratio == pytest.approx(0.5)
 
 
 def test_cells_are_compared_within_their_block() -> None:
@@ -53,13 +52,9 @@ def test_idle_cells_have_no_figures_in_any_comparison_and_spoil_none() -> None:
 WOBBLE = (1.0, 1.06, 0.94, 1.05, 0.95, 1.06, 0.94, 1.0)
 
 
-def by_step(cells: Sequence[CellResult]) -> dict[str, Comparison]:
-    return {one.step: one for one in compared(cells)}
-
-
 def test_the_noise_floor_is_how_far_the_a_a_interval_reaches_from_1_on_every_line() -> None:
     again = in_blocks("3.14 again", [2000 * one for one in WOBBLE])
-    found = by_step(steady("3.11", 2000) + steady("3.14", 2000) + again)
+    found = by_step(run_of(steady("3.11", 2000) + steady("3.14", 2000) + again))
     seen = effect([-log(one) for one in WOBBLE])
     floor = expm1(max(seen.high, -seen.low))
     assert 0.03 < floor < 0.10
@@ -84,6 +79,7 @@ def test_a_setting_that_did_not_pass_its_gates_is_not_in_the_mean() -> None:
     cells = two_settings(steady("3.11", 2000) + bad)
     found = compared(cells)
     assert [one.verdict for one in found] == ["invalid", "faster", "faster"]
+    assert found[1].p == 2 * 2**-7 / SHARES["throughput"], "the family is the other setting and the mean"
     assert found[-1].ratio == pytest.approx(8)
     last = compared([replace(cell, status="failed") for cell in cells])[-1]
     assert (last.system, last.verdict, str(last.why)) == (OVER_ALL, "invalid", "no setting passed its validity checks")
@@ -129,7 +125,7 @@ def test_the_median_may_be_better_and_the_tail_worse_where_throughput_is_alike()
 
 def test_a_percentile_in_which_a_runtime_differs_from_itself_has_no_verdict_in_any_step() -> None:
     again = answered("3.14 again", slow_ns=2 * TAIL)
-    found = by_step(answered("3.11", 2 * USUAL) + answered("3.14", slow_ns=3 * TAIL) + again)
+    found = by_step(run_of(answered("3.11", 2 * USUAL) + answered("3.14", slow_ns=3 * TAIL) + again))
     assert tail_verdicts(found["aa"]) == {"p50": "equivalent", "p99": "faster"}
     assert tail_verdicts(found["version"]) == {"p50": "faster", "p99": "invalid"}
     assert not opposed_p99(found["version"])
@@ -137,7 +133,8 @@ def test_a_percentile_in_which_a_runtime_differs_from_itself_has_no_verdict_in_a
 
 def test_what_withholds_the_verdict_on_throughput_withholds_those_on_latency() -> None:
     """Throughput of a runtime differs from itself by 10 %, so its p99 says nothing, either."""
-    found = by_step(answered("3.11") + answered("3.14", slow_ns=3 * TAIL) + answered("3.14 again", ms=2200))
+    again = answered("3.14 again", ms=2200)
+    found = by_step(run_of(answered("3.11") + answered("3.14", slow_ns=3 * TAIL) + again))
     assert (found["aa"].verdict, found["version"].verdict) == ("slower", "invalid")
     assert "two measurements of 3.14 differ" in str(found["version"].why)
     assert tail_verdicts(found["version"]) == {"p50": "invalid", "p99": "invalid"}
