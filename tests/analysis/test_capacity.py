@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import exp
 from typing import Any
@@ -17,11 +17,11 @@ from core.messages import message
 from core.objective import Objective
 from lab.places import REPOSITORY
 from record.child_lines import ServiceResult
-from record.saved_run import CellResult
+from record.saved_run import CellResult, Run
 from reports.sections import validity
 from reports.sections.capacity import section
 from reports.view import View
-from tests.analysis.searches import P99, Late, capacity_of_queue, late_of_queue, searched, steep
+from tests.analysis.searches import P99, capacity_of_queue, late_of_queue, searched, steep
 from tests.analysis.simulated_searches import Searches
 from tests.reports.contestants import lines_of
 from tests.reports.sample import histogram_of, with_clients, with_load
@@ -52,7 +52,7 @@ def test_the_capacity_of_queues_is_within_5_percent_of_erlangs_and_their_ratio_h
         assert one.crossing.rate == pytest.approx(truth[one.arm], rel=0.05)
         assert one.crossing.low < truth[one.arm] < one.crossing.high
         assert not one.contradiction
-    (step,) = ratios(run, found)
+    step = judged(run)
     assert step.ratio == pytest.approx(truth["3.14t"] / truth["3.14"], rel=0.07)
     assert (step.verdict, step.low < step.ratio < step.high) == ("faster", True)
 
@@ -106,9 +106,10 @@ def test_probes_of_a_late_load_generator_show_neither_misses_nor_a_capacity(limi
     assert low < one.highest_pass <= limit
 
 
-@pytest.mark.parametrize("bad", [{"status": "failed", "clients": []}, {"status": "invalid", "reason": GIL_ON}])
-def test_a_closed_loop_that_is_no_measurement_ends_the_search_of_its_arm_alone(bad: dict[str, Any]) -> None:
-    run = searched(steep, change=lambda cell: replace(cell, **bad) if cell.arm == "3.14t" else cell)
+def test_a_closed_loop_that_is_no_measurement_ends_the_search_of_its_arm_alone() -> None:
+    run = searched(
+        steep, change=lambda cell: replace(cell, status="failed", clients=[]) if cell.arm == "3.14t" else cell
+    )
     assert {one.arm: one.crossing is None for one in capacities(run)} == {"3.14": False, "3.14t": True}
     assert sum(cell.arm == "3.14t" for cell in run.cells) == 3
     assert ratios(run, capacities(run)) == []
@@ -131,15 +132,13 @@ def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so
 # ---- when a verdict is withheld ------------------------------------------------------------------------------------
 
 
-REACHED = {"3.14": 600.0, "3.14t": 850.0}
+REACHED = {"3.14": 600.0, "3.14t": 850.0}  # so that the capacities under steep differ by 40 %
 
 
-def two_arms(
-    change: Callable[[CellResult], CellResult] = lambda cell: cell, late: Late = steep, *, aa: bool = False
-) -> tuple[View, dict[str, CapacityRatio]]:
-    """Return a search of two arms whose capacities differ by 40 %, and its ratios by the arm in the numerator."""
-    run = searched(late, REACHED, change=change, aa=aa)
-    return View(run), {one.above.arm: one for one in ratios(run, capacities(run))}
+def judged(run: Run) -> CapacityRatio:
+    """Return the only ratio of a search of two arms."""
+    (step,) = ratios(run, capacities(run))
+    return step
 
 
 @pytest.mark.parametrize(
@@ -155,11 +154,12 @@ def test_an_arm_with_probes_that_are_no_measurements_gets_no_verdict(bad: dict[s
         passes = counted(cell, P99)[0] <= 0.01 * cell.requests
         return replace(cell, **bad) if passes and cell.arm == "3.14t" and cell.probe == "search" else cell
 
-    view, found = two_arms(change)
+    run = searched(steep, REACHED, change=change)
+    view = View(run)
     assert {cell.arm for cell in view.failed_cells} == {"3.14t"}
-    if found:  # else the search ended without a capacity
-        assert found["3.14t"].verdict == "invalid"
-        assert "the GIL was on" in str(found["3.14t"].why)
+    for step in ratios(run, capacities(run)):  # none if the search ended without a capacity
+        assert step.verdict == "invalid"
+        assert "the GIL was on" in str(step.why)
     checks = {line[0]: line[1] for line in lines_of(validity.section(view).tables[0])}
     assert checks["All planned measurements were made"] == "× failed"
     assert any("the GIL was on" in str(note) for note in (*section(view).sentences, *section(view).answer))
@@ -170,31 +170,32 @@ def test_requests_that_fail_because_the_rate_is_too_high_are_misses_and_no_fault
         misses, known = counted(cell, P99)
         return replace(cell, status="failed", reason=GIL_ON, wrong=misses) if misses > 0.01 * known else cell
 
-    view, found = two_arms(change)
-    assert any(cell.status == "failed" for cell in view.run.cells)
-    assert (view.failed_cells, found["3.14t"].verdict) == ([], "faster")
+    run = searched(steep, REACHED, change=change)
+    assert any(cell.status == "failed" for cell in run.cells)
+    assert (View(run).failed_cells, judged(run).verdict) == ([], "faster")
 
 
 def test_code_that_changed_between_probes_makes_the_verdict_invalid() -> None:
-    _, found = two_arms(lambda cell: replace(cell, code=f"state{cell.block > 3}"))
-    assert found["3.14t"].verdict == "invalid"
-    assert "2 different versions" in str(found["3.14t"].why)
+    step = judged(searched(steep, REACHED, change=lambda cell: replace(cell, code=f"state{cell.block > 3}")))
+    assert step.verdict == "invalid"
+    assert "2 different versions" in str(step.why)
 
 
 def test_the_same_runtime_measured_twice_withholds_the_verdict_if_its_capacities_differ() -> None:
     def late(arm: str, rate: float) -> float:
         return steep(arm, rate * (1.2 if arm.endswith("again") else 1.0))
 
-    _, found = two_arms(late=late, aa=True)
-    assert {one.verdict for one in found.values()} == {"invalid", "slower"}
-    assert "two measurements of the same runtime differ" in str(found["3.14t"].why)
+    run = searched(late, REACHED, aa=True)
+    found = {one.verdict: str(one.why) for one in ratios(run, capacities(run))}
+    assert {*found} == {"invalid", "slower"}
+    assert "two measurements of the same runtime differ" in found["invalid"]
 
 
 def test_other_processes_that_used_the_cpu_withhold_the_verdict() -> None:
-    view, found = two_arms(lambda cell: with_load(cell, 0.4))
-    assert found["3.14t"].verdict == "inconclusive"
-    assert "other processes used 40% of the cores" in str(found["3.14t"].why)
-    said = " ".join(map(str, section(view).sentences))
+    run = searched(steep, REACHED, change=lambda cell: with_load(cell, 0.4))
+    assert judged(run).verdict == "inconclusive"
+    assert "other processes used 40% of the cores" in str(judged(run).why)
+    said = " ".join(map(str, section(View(run)).sentences))
     assert "Repeat the search while other programs do not run" in said
 
 
@@ -202,9 +203,8 @@ def test_a_search_that_was_stopped_has_no_verdict() -> None:
     run = searched(steep, REACHED)
     while not wanted(run):
         run.cells.pop()
-    found = {one.above.arm: one for one in ratios(run, capacities(run))}
-    assert found["3.14t"].verdict == "inconclusive"
-    assert str(found["3.14t"].why) == "the search was stopped before its end"
+    assert judged(run).verdict == "inconclusive"
+    assert str(judged(run).why) == "the search was stopped before its end"
 
 
 def test_a_probe_that_contradicts_the_others_withholds_the_verdict() -> None:
@@ -214,22 +214,20 @@ def test_a_probe_that_contradicts_the_others_withholds_the_verdict() -> None:
     latency = histogram_of([100_000_000] * 1134 + [5_000_000] * 2016)
     params = {**last.params, "RATE": 630}
     run.cells.append(replace(last, block=last.block + 1, params=params, requests=3150, latency=latency))
-    (step,) = ratios(run, capacities(run))
-    assert step.verdict == "inconclusive"
-    assert "a probe of 3.14t at 630 requests/s had 36.0 times the number of misses" in str(step.why)
+    assert judged(run).verdict == "inconclusive"
+    assert "a probe of 3.14t at 630 requests/s had 36.0 times the number of misses" in str(judged(run).why)
 
 
 def test_verdicts_have_the_level_of_all_reports_which_is_not_that_of_their_intervals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = searched(steep, REACHED)
-
     def known(probes: Sequence[Probe], loop: Loop) -> Crossing:
-        ratios_ = np.linspace(0.991, 1.4, 4000) if loop.rate > 700 else np.ones(4000)  # 2.2 % are below 1
-        return Crossing(rate=1.05, low=0.9, high=1.1, draws=tuple(ratios_.tolist()))
+        draws = np.linspace(0.991, 1.4, 4000) if loop.rate > 700 else np.ones(4000)  # 2.2 % are below 1
+        return Crossing(rate=1.05, low=0.9, high=1.1, draws=tuple(draws.tolist()))
 
+    run = searched(steep, REACHED)
     monkeypatch.setattr("analysis.capacity_search.crossing", known)
-    (step,) = ratios(run, capacities(run))
+    step = judged(run)
     assert step.low > 1
     assert step.verdict == "inconclusive"
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
-from random import Random
 from statistics import median
 
+import numpy as np
 import pytest
 
 from analysis.cell_index import Cells
-from analysis.choice import choices, compare_bests, dropped_settings, halved, judging
+from analysis.choice import choices, compare_bests, dropped_settings, halved
 from analysis.significance import SHARES
 from analysis.stats import effect
 from config.load import load_experiment
@@ -67,13 +67,9 @@ def test_even_blocks_pick_and_odd_blocks_judge() -> None:
         return 9000.0 if lucky else by_hand(runtime, dispatch, block)
 
     run = a_run(rate)
-    chosen = choices(run, Cells(run).rows)
-    (same,) = chosen.values()
-    best = [choice.best for choice in same.values() if choice.best]
-    assert [row.params["DISPATCH"] for row in best] == ["any", "any"]
-    assert all(set(judging(row)) == {1, 3, 5, 7, 9, 11} for row in best)
-    (step,) = compare_bests(run, chosen)
-    assert step.ratio == pytest.approx(2.6)
+    (step,) = compare_bests(run, choices(run, Cells(run).rows))
+    assert [side.params["DISPATCH"] for side in step.settings] == ["any", "any"]
+    assert (step.ratio, step.blocks) == (pytest.approx(2.6), 6)
 
 
 def said(run: Run) -> list[str]:
@@ -134,16 +130,18 @@ def test_too_few_blocks_choose_nothing() -> None:
     assert choices(run, Cells(run).rows) == {}
 
 
+COSTS = {"a": "411", "b": "133", "c": "222", "d": "311", "e": "500"}  # a digit for each round
+
+
 def test_candidates_are_halved_in_each_round_until_one_is_left() -> None:
-    costs = {"a": "411", "b": "133", "c": "222", "d": "311", "e": "500"}  # a digit for each round
-    choice = halved([*costs], lambda name, number: float(costs[name][number - 1]))
+    choice = halved([*COSTS], lambda name, number: float(COSTS[name][number - 1]))
     assert (choice.left, choice.dropped, choice.rounds) == (["d"], ["c", "b", "a", "e"], 3)
     assert (choice.best, choice.second) == ("d", "c")
 
 
 def test_a_round_that_has_not_ended_drops_none() -> None:
-    choice = halved(["a", "b", "c"], lambda name, number: {"a": 2.0, "b": 1.0, "c": 3.0}[name] if number < 2 else None)
-    assert (choice.left, choice.dropped, choice.rounds, choice.best) == (["b", "a"], ["c"], 1, None)
+    choice = halved(["a", "b", "c"], lambda name, number: float(COSTS[name][0]) if number < 2 else None)
+    assert (choice.left, choice.dropped, choice.rounds, choice.best) == (["b", "c"], ["a"], 1, None)
 
 
 def test_settings_are_compared_at_the_same_load_only() -> None:
@@ -230,13 +228,10 @@ def test_a_run_that_ends_before_the_last_round_chooses_by_what_it_has() -> None:
 
 def test_the_winner_of_equal_settings_is_not_judged_by_its_luck() -> None:
     """Eight equal settings with a noise of 3 %: the interval of the best one's ratio covers 1 as often as it says."""
-    random, covered, choices_made = Random(1), 0, 2000
+    chance, covered, choices_made = np.random.default_rng(1), 0, 2000
     for _ in range(choices_made):
-        noise = {pool: {block: random.gauss(0, 0.03) for block in range(1, 24)} for pool in range(8)}
-        chosen = halved([*noise], lambda pool, _: median(noise[pool][block] for block in range(2, 24, 2)))  # noqa: B023
-        best, second = chosen.best, chosen.second
-        assert best is not None
-        assert second is not None
-        ratio = effect([noise[best][block] - noise[second][block] for block in range(1, 24, 2)]).ratio
+        noise = chance.normal(0, 0.03, (8, 23))
+        chosen = halved(range(8), lambda pool, _: median(noise[pool, 1::2]))  # noqa: B023
+        ratio = effect(noise[chosen.left[0], ::2] - noise[chosen.dropped[0], ::2]).ratio
         covered += ratio.low <= 1 <= ratio.high
     assert covered >= 0.95 * choices_made

@@ -12,27 +12,26 @@ from record.saved_run import CellResult
 from reports.parts.headline import headline
 from reports.sections.validity import section
 from reports.view import View
-from tests.analysis.timed_cells import in_blocks, only
-from tests.reports.sample import cell_of, measured, run_of, with_load
+from tests.analysis.timed_cells import in_blocks, only, timed
+from tests.reports.contestants import lines_of
+from tests.reports.sample import run_of, with_load
 
 BUSY = ", beside other processes: "
 
 
-def beside(block: int, runtime: str, share: float, seconds: float = 1.0) -> CellResult:
-    """A cell during which `make` used this share of two cores, a tenth more was a database's."""
-    cell = with_load(measured(cell_of("2", runtime), block, [2 * 10**9 if runtime == "3.11" else 10**9]), share)
-    there: Any = {"window_ns": round(seconds * 1e9), "neighbours": {"postgres": 0.1}}
-    cell.others[""].update(there)
-    return cell
-
-
 def cells(*shares: float) -> list[CellResult]:
-    """A block for each share: half as long under one runtime as under the other, which has nothing beside it."""
-    return [
-        beside(block, runtime, share if runtime == "3.11" else 0.0, seconds)
-        for block, share in enumerate(shares, start=1)
-        for runtime, seconds in (("3.11", 1.0), ("3.14t", 3.0))
-    ]
+    """A block for each share of two cores that `make` used beside one runtime; a tenth more was a database's.
+
+    It is half as long under the other runtime, which has nothing beside it.
+    """
+    made = []
+    for block, share in enumerate(shares, 1):
+        for runtime, beside, seconds in (("3.11", share, 1.0), ("3.14t", 0.0, 3.0)):
+            cell = with_load(timed(runtime, block, 2000 if runtime == "3.11" else 1000), beside)
+            there: Any = {"window_ns": round(seconds * 1e9), "neighbours": {"postgres": 0.1}}
+            cell.others[""].update(there)
+            made.append(cell)
+    return made
 
 
 def test_shares_are_of_the_time_that_was_timed() -> None:
@@ -44,7 +43,7 @@ def test_shares_are_of_the_time_that_was_timed() -> None:
     assert (seen.marked, seen.is_busy) == ([1], False)
     assert seen.busiest == pytest.approx({"make": 0.04})
     assert seen.neighbours == pytest.approx({"postgres": 0.1})
-    assert others([measured(cell_of("2", "3.11"), 1, [10**9])]) is None
+    assert others([timed("3.11", 1, 1000)]) is None
 
 
 def test_what_the_host_of_a_virtual_machine_took_counts_as_used_by_others() -> None:
@@ -68,14 +67,14 @@ def test_of_several_hosts_the_busiest_counts() -> None:
 
 def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
     view = View(run_of(cells(*[0.24] * 3, *[0.0] * 6)))
-    assert [str(headline(one, {})) for one in view.comparisons if one.is_beside_others] == []
+    assert not any(one.is_beside_others for one in view.comparisons)
     busy = View(run_of(cells(*[0.24] * 4, *[0.0] * 5)))
     (one,) = [one for one in busy.comparisons if one.system == "2"]
     assert BUSY in str(headline(one, {}))
     assert str(one.why).endswith("used more than 5% of the cores in 4 of 9 blocks")
-    for one_view, state in ((view, "passed"), (busy, "look")):
-        (line,) = [line for line in section(one_view).tables[0].lines if "quiet" in str(line[0])]
-        assert state in str(line[1])
+    for one_view, state in ((view, "passed"), (busy, "warning")):
+        (line,) = [line for line in lines_of(section(one_view).tables[0]) if "quiet" in line[0]]
+        assert state in line[1]
 
 
 def loaded(of_first: Sequence[float], of_second: Sequence[float], ratio: float = 1.0) -> Comparison:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from analysis.judging import Evidence, blocks_needed, judge, judge_family
 from analysis.significance import Looks
 from analysis.stats import Estimate
+from core.messages import message
+from record.comparison import Verdict
 from record.run_file import plain
 
 # Low end, ratio, high end, p and blocks. The margin is a ratio: 3 % is 1/1.03 to 1.03, so that swapping the arms cannot
@@ -69,6 +71,13 @@ def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
     of_52 = judge_family(dict.fromkeys(range(52), values))[0]
     assert of_52.verdict == "inconclusive"
     assert "with 10 blocks, p cannot be as low as 0.04 after correction for 52" in str(of_52.why)
+
+
+def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> None:
+    values, gate = around(0.1, 3, 8), message("the GIL came back on")
+    verdicts = judge_family({"a": values, "b": values}, gates={"b": gate})
+    assert verdicts["a"].p == 2**-7
+    assert verdicts["b"] == Verdict(verdict="invalid", why=gate, obstacle=gate)
 
 
 @settings(max_examples=30)
