@@ -32,7 +32,7 @@ def test_one_cell_that_is_not_ok_makes_a_comparison_invalid_and_is_told(status: 
     assert str(one.why) == why
 
 
-@pytest.mark.parametrize(("ms", "needed"), [(249, 9), (100, 20), (250, 0), (3000, 0)])
+@pytest.mark.parametrize(("ms", "needed"), [(249, 9), (100, 20), (250, 0)])
 def test_an_arm_that_was_timed_for_less_than_2_s_in_all_has_a_ratio_and_no_verdict(ms: float, needed: int) -> None:
     """8 blocks of 250 ms are 2 s; of 249 ms it takes 9, of 100 ms 20."""
     one = only(steady("3.11", ms) + steady("3.14", 4 * ms))

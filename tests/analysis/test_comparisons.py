@@ -89,9 +89,7 @@ def test_a_comparison_is_kept_with_its_messages_and_reads_the_same_afterwards() 
     run.runtimes["3.14"] = replace(run.runtimes["3.14"], compiler="Clang 18")
     (one,) = compare(run)
     assert [*map(str, one.confounds)] == ["compiler: GCC 13.2.0 versus Clang 18"]
-    kept = plain(one)
-    json.dumps(kept, allow_nan=False)
-    assert (kept["ratio"], kept["why"]["text"]) == (one.ratio, str(one.why))
+    kept = json.loads(json.dumps(plain(one), allow_nan=False))
     read = Comparison(**vars(decoded(kept, SavedComparison)))
     assert (str(read.why), [*map(str, read.limits)]) == (str(one.why), [*map(str, one.limits)])
 

@@ -107,13 +107,13 @@ def test_equivalent_enters_the_family_too() -> None:
     assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"inconclusive"}
 
 
-@pytest.mark.parametrize(
-    ("count", "first", "word"),
-    [(7, 0, "inconclusive"), (8, 0, "faster"), (8, 5, "inconclusive"), (8, 6, "faster")],
-)
-def test_looking_at_any_time_takes_eight_blocks_and_a_first_report_leaves_a_quarter_of_its_level(
-    count: int, first: int, word: str
-) -> None:
+# Blocks that agree, blocks of a first report, and the verdict.
+LOOKED = "7 0 inconclusive, 8 0 faster, 8 5 inconclusive, 8 6 faster"
+
+
+@pytest.mark.parametrize("case", LOOKED.split(", "))
+def test_looking_at_any_time_takes_eight_blocks_and_a_first_report_leaves_a_quarter_of_its_level(case: str) -> None:
     """Eight blocks that agree have an anytime p of 0.026. Five have a p of 0.06, and six one of 0.03."""
-    blocks = dict.fromkeys(range(1, count + 1), 0.2)
-    assert judge_family({0: blocks}, looks=Looks(is_anytime=True, first=first))[0].verdict == word
+    count, first, word = case.split()
+    blocks = dict.fromkeys(range(int(count)), 0.2)
+    assert judge_family({0: blocks}, looks=Looks(is_anytime=True, first=int(first)))[0].verdict == word
