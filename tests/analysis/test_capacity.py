@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import exp
 from typing import Any
 
@@ -20,7 +21,7 @@ from analysis.capacity_search import (
     ratios,
     wanted,
 )
-from benchmarks.known_capacities import late_mmc
+from benchmarks.known_capacities import capacity_of, late_mmc
 from core.messages import message
 from core.objective import Objective
 from lab.places import REPOSITORY
@@ -29,7 +30,7 @@ from record.saved_run import CellResult, Run
 from reports.sections import validity
 from reports.sections.capacity import section
 from reports.view import View
-from tests.analysis.searches import P99, answered, capacity_of_queue, late_of_queue, searched, steep, unsearched
+from tests.analysis.searches import P99, answered, late_of_queue, searched, steep, unsearched
 from tests.analysis.simulated_searches import Searches
 from tests.reports.contestants import lines_of
 from tests.reports.sample import histogram_of, with_clients, with_load
@@ -53,7 +54,7 @@ def test_the_capacity_of_queues_is_within_5_percent_of_erlangs_and_their_ratio_h
     servers = {"3.14": 8, "3.14t": 12}
 
     run = searched(lambda arm, rate: late_of_queue(rate, servers[arm]), closed={"3.14": 800, "3.14t": 1200}, seed=seed)
-    truth = {arm: capacity_of_queue(many) for arm, many in servers.items()}
+    truth = {arm: capacity_of(partial(late_of_queue, servers=many), 100 * many) for arm, many in servers.items()}
     found = capacities(run)
     for one in found:
         assert one.crossing
@@ -109,7 +110,10 @@ def test_an_objective_that_no_rate_meets_ends_the_search_without_a_capacity() ->
 
 @pytest.mark.parametrize(("limit", "low"), [(500, 450), (np.inf, 0)])
 def test_probes_of_a_late_load_generator_show_neither_misses_nor_a_capacity(limit: float, low: float) -> None:
-    (one,) = capacities(searched(lambda arm, rate: 0.5 * (rate > limit), arms=("3.14",), lag_ns=30_000_000))
+    def change(cell: CellResult) -> CellResult:
+        return replace(cell, lag=histogram_of([30_000_000]))
+
+    (one,) = capacities(searched(lambda arm, rate: 0.5 * (rate > limit), arms=("3.14",), change=change))
     assert (one.crossing, one.known, one.is_generators) == (None, [], True)
     assert low < one.highest_pass <= limit
 
@@ -264,9 +268,7 @@ def test_figures_are_of_the_nearest_probe_that_met_the_objectives_and_its_own_ra
 SERVERS = {"3.14": {1: 4, 2: 8, 4: 16}, "3.14t": {1: 20, 2: 10, 4: 8}}
 
 
-@pytest.fixture(scope="module")
-def chooser() -> Run:
-    """Return a run after a whole search that first chooses the best number of processes of each arm."""
+def test_the_best_topology_is_chosen_by_some_probes_and_judged_by_others_and_a_dropped_one_gets_no_more() -> None:
     run, generator = unsearched(P99, [*SERVERS]), np.random.default_rng(3)
     (row,) = run.plan.rows
     params = {**row.params, "NUM_WORKERS_PER_API_SERVICE": 1}
@@ -277,25 +279,14 @@ def chooser() -> Run:
         for one in asked:
             many = SERVERS[one.arm][one.cell.num_api_services]
             run.cells.append(answered(one, late_of_queue(one.rate, many), 100.0 * many, generator))
-    return run
-
-
-def test_the_best_topology_of_each_arm_is_chosen_by_some_probes_and_judged_by_others(chooser: Run) -> None:
-    best = {one.arm: one for one in capacities(chooser)}
+    best = {one.arm: one for one in capacities(run)}
     assert {arm: one.params["NUM_API_SERVICES"] for arm, one in best.items()} == {"3.14": 4, "3.14t": 1}
-    truth = {"3.14": capacity_of_queue(16), "3.14t": capacity_of_queue(20)}
-    for arm, found in best.items():
-        assert found.crossing
-        assert found.crossing.rate == pytest.approx(truth[arm], rel=0.05)
+    for found in best.values():
         assert {cell.probe for cell in found.cells} == {"closed", "scan", "search"}
-    assert judged(chooser).ratio == pytest.approx(truth["3.14t"] / truth["3.14"], rel=0.07)
-
-
-def test_a_topology_gets_no_more_probes_after_it_was_dropped(chooser: Run) -> None:
-    choice = choices_of_arms(chooser)["3.14"]
+    choice = choices_of_arms(run)["3.14"]
     assert [one.params["NUM_API_SERVICES"] for one in choice.candidates] == [4, 2, 1]
-    best, second, dropped = (len(one.probes) for one in choice.candidates)
-    assert min(best, second) >= 2 * PROBES_OF_ROUND
+    *better, dropped = (len(one.probes) for one in choice.candidates)
+    assert min(better) >= 2 * PROBES_OF_ROUND
     assert dropped == PROBES_OF_ROUND
 
 

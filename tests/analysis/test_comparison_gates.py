@@ -144,9 +144,9 @@ def test_the_widest_interval_is_infinite_until_a_verdict_is_possible_and_is_not_
     assert widest(run) == pytest.approx(width, abs=1e-9)
 
 
-def unread(arm: str, ms: float = 2000, key: str = "gil_enabled_end") -> list[CellResult]:
+def unread(arm: str, key: str = "gil_enabled_end") -> list[CellResult]:
     """Cells of an arm, of whose last block this state could not be read."""
-    *cells, last = steady(arm, ms)
+    *cells, last = steady(arm, 1000)
     return [*cells, with_services(last, **{key: None})]
 
 
@@ -155,7 +155,7 @@ def test_a_state_of_the_gil_that_nobody_read_gives_no_verdict_on_any_step_of_the
     arm: str, steps: list[str]
 ) -> None:
     arms = ("3.14", "3.14t+gil", "3.14t")
-    found = compared([cell for name in arms for cell in (unread if name == arm else steady)(name, 1000)])
+    found = compared([cell for name in arms for cell in (unread(name) if name == arm else steady(name, 1000))])
     theirs = [one for one in found if arm in (one.denominator, one.numerator)]
     assert [one.step for one in theirs] == steps
     assert [one for one in found if one.verdict == "invalid"] == theirs
@@ -163,7 +163,7 @@ def test_a_state_of_the_gil_that_nobody_read_gives_no_verdict_on_any_step_of_the
 
 
 def test_the_default_build_always_has_its_gil_and_a_a_claims_nothing_about_it() -> None:
-    assert only(steady("3.11", 1000) + unread("3.14")).verdict == "slower"
+    assert only(steady("3.11", 500) + unread("3.14")).verdict == "slower"
     twins = [replace(cell, arm="3.14t again") for cell in unread("3.14t")]
     (one,) = compare(run_of([*unread("3.14t"), *twins], runtimes=["3.14t"]))
     assert (one.step, one.verdict) == ("aa", "equivalent")

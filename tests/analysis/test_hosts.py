@@ -22,7 +22,7 @@ c: {cpu: B, cores_usable: 2}
 LAYOUT = safe_load("""\
 hosts:
   a: {name: a, address: a, cpus: []}
-  b: {name: b, address: b, cpus: []}
+  b: {name: b, address: b, cpus: [0, 1, 2]}
   c: {name: c, address: c, cpus: []}
 services_on: a
 clients_on: [b, c]
@@ -41,8 +41,7 @@ def test_on_one_machine_cores_are_those_of_the_pins_or_all() -> None:
 
 
 def test_across_hosts_each_role_has_the_cores_of_its_hosts() -> None:
-    restricted = {**LAYOUT["hosts"], "b": {**LAYOUT["hosts"]["b"], "cpus": [0, 1, 2]}}
-    apart = run(HOSTS, {**LAYOUT, "hosts": restricted})
+    apart = run(HOSTS, LAYOUT)
     assert (cores_of(apart, SERVICE), cores_of(apart, CLIENT), cores_of(apart, SERVICE, CLIENT)) == (4, 3 + 2, 9)
     assert cores_of(run(HOSTS, LAYOUT, pin_clients=[0]), CLIENT) == 2
     assert cores_of(run({"a": HOSTS["a"]}, LAYOUT), CLIENT) == 0

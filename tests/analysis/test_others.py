@@ -16,8 +16,6 @@ from tests.analysis.timed_cells import in_blocks, only, timed
 from tests.reports.contestants import lines_of
 from tests.reports.sample import run_of, with_load
 
-BUSY = ", beside other processes: "
-
 
 def cells(*shares: float) -> list[CellResult]:
     """A block for each share of two cores that `make` used beside one runtime; a tenth more was a database's.
@@ -70,7 +68,7 @@ def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
     assert not any(one.is_beside_others for one in view.comparisons)
     busy = View(run_of(cells(*[0.24] * 4, *[0.0] * 5)))
     (one,) = [one for one in busy.comparisons if one.system == "2"]
-    assert BUSY in str(headline(one, {}))
+    assert ", beside other processes: " in str(headline(one, {}))
     assert str(one.why).endswith("used more than 5% of the cores in 4 of 9 blocks")
     for one_view, state in ((view, "passed"), (busy, "warning")):
         (line,) = [line for line in lines_of(section(one_view).tables[0]) if "quiet" in line[0]]

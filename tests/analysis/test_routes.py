@@ -28,9 +28,9 @@ EQUAL = (1.0, 2.0, 3.0, 4.0, 5.0)
 BLOCKS, ANSWERED = 14, 200
 
 
-def route(latency_ms: float, answered: int = ANSWERED) -> RouteCounts:
-    latency = histogram_of([round(latency_ms * MS)] * answered)
-    return RouteCounts(requests=answered, answered=answered, errors={}, latency=latency)
+def route(latency_ms: float) -> RouteCounts:
+    latency = histogram_of([round(latency_ms * MS)] * ANSWERED)
+    return RouteCounts(requests=ANSWERED, answered=ANSWERED, errors={}, latency=latency)
 
 
 def shop(arms: Mapping[str, Sequence[float]], speed: float = 1.0, requests: Sequence[Request] = REQUESTS) -> Run:

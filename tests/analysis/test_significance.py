@@ -51,9 +51,10 @@ def test_p_is_the_same_for_either_direction_and_never_below_its_floor(values: li
 def test_drawn_signs_agree_with_the_exact_p_and_are_the_same_for_the_same_seed() -> None:
     values = np.random.default_rng(2).standard_normal(EXACT_UP_TO) + 0.35
     exact = sign_flip_p(values)
-    drawn = sign_flip_p([*values, 1e-9], seed=5)
+    more = [*values, 1e-9]
+    drawn = sign_flip_p(more, seed=5)
     assert drawn == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 20_000) ** 0.5)
-    assert drawn == sign_flip_p([*values, 1e-9], seed=5) != sign_flip_p([*values, 1e-9], seed=6)
+    assert drawn == sign_flip_p(more, seed=5) != sign_flip_p(more, seed=6)
 
 
 def test_one_stalled_run_does_not_hide_an_effect() -> None:
