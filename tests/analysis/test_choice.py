@@ -169,8 +169,7 @@ def test_ratios_are_withheld_if_two_measurements_of_the_same_runtime_differ() ->
 
 
 def test_topologies_of_a_service_are_compared_under_one_runtime_and_another_shape_is_said() -> None:
-    cells = []
-    workers = [ServingProcess(connections=8, threads=1, cpu_ns=[10])]
+    cells, workers = [], [ServingProcess(connections=8, threads=1, cpu_ns=[10])]
     for threads, rate in ((1, 1000), (2, 1300), (4, 1500)):
         values = {"NUM_API_SERVICES": 1, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 4}
         cells += [served("3.14t", block, rate, values, services=[{"workers": workers}]) for block in range(1, 24)]

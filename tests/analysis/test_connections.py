@@ -40,8 +40,7 @@ def notes(cells: Sequence[CellResult], *requests: Request) -> list[str]:
 @pytest.mark.parametrize(("longest_ms", "is_told"), [(1021, True), (900, False)])
 def test_connections_that_took_a_second_to_open_are_told_once_for_all_runtimes(longest_ms: int, is_told: bool) -> None:
     cells = [replace(cell, connect=histogram_of([longest_ms * MS])) for cell in blocks()]
-    told = [note for note in notes(cells) if note.startswith("3.14, 3.14t: some connections took 1 s or longer")]
-    assert len(told) == is_told
+    assert "\n".join(notes(cells)).count("3.14, 3.14t: some connections took 1 s or longer") == is_told
 
 
 @pytest.mark.parametrize(
