@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.capacity_search import wanted
+from benchmarks.known_capacities import late_mmc
 from core.histogram import Histogram
 from core.objective import Objective, Wanted
 from record.saved_plan import Machine
@@ -22,7 +23,6 @@ def searched(
     closed: float | Mapping[str, float] = 700,
     seed: int = 1,
     arms: tuple[str, ...] = ("3.14", "3.14t"),
-    lag_ns: int = 0,
     change: Callable[[CellResult], CellResult] = lambda cell: cell,
     *,
     aa: bool = False,
@@ -34,19 +34,17 @@ def searched(
         assert len(run.cells) < 21 * (len(arms) + 1)
         for one in asked:
             reached = closed[one.arm.removesuffix(" again")] if isinstance(closed, Mapping) else closed
-            run.cells.append(change(answered(one, late, reached, generator, lag_ns)))
+            run.cells.append(change(answered(one, late(one.arm, one.rate), reached, generator)))
     return run
 
 
-def answered(one: Wanted, late: Late, closed: float, generator: np.random.Generator, lag_ns: int) -> CellResult:
-    """Return the cell of a probe."""
+def answered(one: Wanted, late: float, closed: float, generator: np.random.Generator) -> CellResult:
+    """Return the cell of a probe, of whose requests the share *late* misses; of a closed loop, none does."""
     sent = round((one.rate or closed) * SECONDS)
-    misses = int(generator.binomial(sent, late(one.arm, one.rate))) if one.rate else 0
+    misses = int(generator.binomial(sent, late)) if one.rate else 0
     latency = histogram_of([100_000_000] * misses + [5_000_000] * (sent - misses))
-    lag = histogram_of([lag_ns] if one.rate else [])
     return replace(
         probe_cell(one, latency, sent, SECONDS),
-        lag=lag if lag_ns else Histogram(),
         clients=[client_of(requests=sent, answered=sent)],
     )
 
@@ -71,3 +69,8 @@ def probe_cell(one: Wanted, latency: Histogram, sent: int, length_s: float) -> C
 def steep(arm: str, rate: float) -> float:
     """Return the share of late requests: 1 % at 500 requests/s, and at 700 under 3.14t."""
     return min(1.0, 0.01 * (rate / (700 if arm == "3.14t" else 500)) ** 20)
+
+
+def late_of_queue(rate: float, servers: int) -> float:
+    """Return the share of requests that an M/M/c queue with a mean service time of 10 ms answers later than P99."""
+    return late_mmc(rate, servers, 0.01, 0.06)

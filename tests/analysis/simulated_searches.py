@@ -44,14 +44,18 @@ def print_simulated(searches: int = 150) -> None:
 
 
 class Searches:
-    """Simulated searches for the capacity of an M/M/c queue with an objective for p99, and the truth."""
+    """Simulated searches for the capacity of an M/M/c queue with an objective for p99, and the truth.
+
+    Their decisions are real, and their requests pass the simulated queue.
+    """
 
     def __init__(self, servers: int, mean_s: float, limit_ms: int, count: int) -> None:
-        self.saturation, order = servers / mean_s, np.random.default_rng(limit_ms)
+        self.servers, self.mean_s, self.saturation = servers, mean_s, servers / mean_s
+        self.order = np.random.default_rng(limit_ms)
         self.truth = capacity_of(lambda rate: late_mmc(rate, servers, mean_s, limit_ms / 1e3), self.saturation)
-        objective = Objective.parse(f"p99<{limit_ms}ms")
-        self.name = f"M/M/{servers}, {mean_s * 1e3:g} ms, {objective.text}"
-        self.runs = [simulated_search(servers, mean_s, objective, order) for _ in range(count)]
+        self.objective = Objective.parse(f"p99<{limit_ms}ms")
+        self.name = f"M/M/{servers}, {mean_s * 1e3:g} ms, {self.objective.text}"
+        self.runs = [self._search() for _ in range(count)]
         self.found = [one for run in self.runs for one in capacities(run)]
         self.known = [one.crossing for one in self.found if one.crossing]
 
@@ -62,6 +66,36 @@ class Searches:
     def holding(self, some: Sequence[Crossing]) -> int:
         """Return how many of the intervals *some* hold the truth."""
         return sum(one.low <= self.truth <= one.high for one in some)
+
+    def _search(self) -> Run:
+        """Return a run with a whole search of one arm."""
+        run = unsearched(self.objective, ["3.14t"])
+        while asked := wanted(run):
+            run.cells += map(self._cell, asked)
+        return run
+
+    def _cell(self, one: Wanted) -> CellResult:
+        part = length(one.rate, one.closed_rate, one.purpose, [self.objective])
+        lead_s, length_s = part.lead_ns / 1e9, part.length_ns / 1e9
+        # of a closed loop, whose latencies are not needed
+        sent, counted = int(self.order.poisson(self.saturation * length_s)), list[int]()
+        if one.rate:
+            due_s, taken_s = self._queue(float(one.cell.rate), lead_s + length_s)
+            counted = (taken_s[due_s >= lead_s] * 1e9).astype(int).tolist()
+            sent = len(counted)
+        cell = probe_cell(one, histogram_of(counted), sent, length_s)
+        return replace(cell, overhead_ns=part.lead_ns + round(START_S * 1e9))
+
+    def _queue(self, rate: float, span_s: float) -> tuple[Any, Any]:
+        """Return when the requests of the queue come, and how long each of them is in it, in s."""
+        due_s = np.sort(self.order.uniform(0, span_s, self.order.poisson(rate * span_s)))
+        served_s = self.order.exponential(self.mean_s, len(due_s))
+        free_s, ends_s = [0.0] * self.servers, []
+        for come_s, taken_s in zip(due_s.tolist(), served_s.tolist(), strict=True):
+            end_s = max(come_s, free_s[0]) + taken_s
+            heapq.heapreplace(free_s, end_s)
+            ends_s.append(end_s)
+        return due_s, np.array(ends_s) - due_s
 
 
 def simulated_row(of: Searches) -> list[str]:
@@ -81,41 +115,6 @@ def simulated_row(of: Searches) -> list[str]:
         f"{median(len(one.probes) for one in of.found):g}",
         f"{median(times_s):.0f}, {times_s[-1]:.0f}",
     ]
-
-
-def simulated_search(servers: int, mean_s: float, objective: Objective, order: np.random.Generator) -> Run:
-    """Return a run with a whole search of one arm. Its decisions are real, its requests pass a simulated queue."""
-    run = unsearched(objective, ["3.14t"])
-    while asked := wanted(run):
-        run.cells += [_simulated_cell(one, servers, mean_s, objective, order) for one in asked]
-    return run
-
-
-def _simulated_cell(
-    one: Wanted, servers: int, mean_s: float, objective: Objective, order: np.random.Generator
-) -> CellResult:
-    part = length(one.rate, one.closed_rate, one.purpose, [objective])
-    lead_s, length_s = part.lead_ns / 1e9, part.length_ns / 1e9
-    sent = int(order.poisson(servers / mean_s * length_s))  # of a closed loop, whose latencies are not needed
-    counted: list[int] = []
-    if one.rate:
-        due_s, taken_s = _queue(float(one.cell.rate), servers, mean_s, lead_s + length_s, order)
-        counted = (taken_s[due_s >= lead_s] * 1e9).astype(int).tolist()
-        sent = len(counted)
-    cell = probe_cell(one, histogram_of(counted), sent, length_s)
-    return replace(cell, overhead_ns=part.lead_ns + round(START_S * 1e9))
-
-
-def _queue(rate: float, servers: int, mean_s: float, span_s: float, order: np.random.Generator) -> tuple[Any, Any]:
-    """Return when the requests of an M/M/c queue come, and how long each of them is in it, in s."""
-    due_s = np.sort(order.uniform(0, span_s, order.poisson(rate * span_s)))
-    served_s = order.exponential(mean_s, len(due_s))
-    free_s, ends_s = [0.0] * servers, []
-    for come_s, taken_s in zip(due_s.tolist(), served_s.tolist(), strict=True):
-        end_s = max(come_s, free_s[0]) + taken_s
-        heapq.heapreplace(free_s, end_s)
-        ends_s.append(end_s)
-    return due_s, np.array(ends_s) - due_s
 
 
 if __name__ == "__main__":

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
-from random import Random
 from statistics import median
-from typing import Any
 
+import numpy as np
 import pytest
 
 from analysis.cell_index import Cells
-from analysis.choice import choices, compare_bests, dropped_settings, halved, judging
+from analysis.choice import choices, compare_bests, dropped_settings, halved
 from analysis.significance import SHARES
 from analysis.stats import effect
 from config.load import load_experiment
@@ -18,7 +17,7 @@ from core.cell import Value, parameter
 from core.messages import verbatim
 from record.child_lines import ServingProcess
 from record.comparison import setting_key
-from record.saved_run import CellResult, Run
+from record.saved_run import Run
 from reports.parts.best_settings import best_sentences
 from reports.sections.best import section
 from reports.view import View
@@ -31,31 +30,32 @@ RATES = {  # requests/s of system 4; those of system 2 are half of them
     "3.14": {"any": 1000.0, "leader": 2000.0, "owned": 1200.0, "auto": 1900.0},
     "3.14t": {"any": 2600.0, "leader": 1500.0, "owned": 3000.0, "auto": 2900.0},
 }
-Rate = Callable[[str, str, str, int], float]  # of runtime, system, dispatch and block
 
 
-def by_hand(runtime: str, system: str, dispatch: str, block: int) -> float:
-    return RATES[runtime][dispatch] / (2 if system == "2" else 1)
+def by_hand(runtime: str, dispatch: str, block: int) -> float:
+    return RATES[runtime][dispatch]
 
 
-def a_run(rate: Rate = by_hand, *, blocks: int = 11, load: int = 1000) -> Run:
+def a_run(
+    rate: Callable[[str, str, int], float] = by_hand,
+    *,
+    blocks: int = 11,
+    systems: str = "4",
+    loads: Sequence[int] = (1000,),
+) -> Run:
+    """Return a run that chooses the best setting at each of its loads."""
     cells = []
-    for runtime, system, dispatch, block in product(RATES, "24", DISPATCHES, range(1, blocks + 1)):
+    for runtime, system, dispatch, load, block in product(RATES, systems, DISPATCHES, loads, range(1, blocks + 1)):
         values: dict[str, Value] = {"DISPATCH": dispatch, "CALC_TARGET": load}
-        cells.append(served(runtime, block, rate(runtime, system, dispatch, block), values, system=system))
-    return framed(cells)
-
-
-def framed(cells: Sequence[CellResult]) -> Run:
-    """Return a run that chooses the best setting of each of its loads."""
-    blocks = max(cell.block for cell in cells)
+        requests_per_s = rate(runtime, dispatch, block) / (2 if system == "2" else 1)
+        cells.append(served(runtime, block, requests_per_s, values, system=system))
     run = run_of(cells, blocks=blocks)
     run.plan = replace(run.plan, rows=tuple(replace(row, framed=True) for row in run.plan.rows))
     return run
 
 
 def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:
-    run = a_run(blocks=23)
+    run = a_run(blocks=23, systems="24")
     chosen = choices(run, Cells(run).rows)
     (same,) = chosen.values()
     assert [len(choice.candidates) for choice in same.values()] == [8, 8]
@@ -67,18 +67,14 @@ def test_the_best_of_each_runtime_are_compared_whatever_their_design() -> None:
 
 
 def test_even_blocks_pick_and_odd_blocks_judge() -> None:
-    def rate(runtime: str, system: str, dispatch: str, block: int) -> float:
+    def rate(runtime: str, dispatch: str, block: int) -> float:
         lucky = dispatch == "any" and block % 2 == 0
-        return 9000.0 if lucky else by_hand(runtime, system, dispatch, block)
+        return 9000.0 if lucky else by_hand(runtime, dispatch, block)
 
     run = a_run(rate)
-    chosen = choices(run, Cells(run).rows)
-    (same,) = chosen.values()
-    best = [choice.best for choice in same.values() if choice.best]
-    assert [row.params["DISPATCH"] for row in best] == ["any", "any"]
-    assert all(set(judging(row)) == {1, 3, 5, 7, 9, 11} for row in best)
-    (step,) = compare_bests(run, chosen)
-    assert step.ratio == pytest.approx(2.6)
+    (step,) = compare_bests(run, choices(run, Cells(run).rows))
+    assert [side.params["DISPATCH"] for side in step.settings] == ["any", "any"]
+    assert [step.ratio, step.blocks] == pytest.approx([2.6, 6])
 
 
 def said(run: Run) -> list[str]:
@@ -88,8 +84,8 @@ def said(run: Run) -> list[str]:
 
 
 def test_settings_that_are_equal_may_be_chosen_by_chance() -> None:
-    def rate(runtime: str, system: str, dispatch: str, block: int) -> float:
-        return 1000.0 + 10 * ((7 * block + 3 * DISPATCHES.index(dispatch) + int(system)) % 5)
+    def rate(runtime: str, dispatch: str, block: int) -> float:
+        return 1000.0 + 10 * ((7 * block + 3 * DISPATCHES.index(dispatch)) % 5)
 
     old, new, _ = said(a_run(rate, blocks=23))
     for sentence in (old, new):
@@ -97,36 +93,35 @@ def test_settings_that_are_equal_may_be_chosen_by_chance() -> None:
 
 
 def with_failure(runtime: str, dispatch: str, block: int) -> Run:
-    """Return a run in which one measurement of system 4 failed."""
-    run, failing = a_run(blocks=23), (runtime, "4", dispatch, block)
-    (cell,) = [
-        cell for cell in run.cells if (cell.runtime, cell.system, cell.params["DISPATCH"], cell.block) == failing
-    ]
-    run.cells[run.cells.index(cell)] = replace(cell, status="failed", reason=verbatim("it hung up"))
+    """Return a run in which one measurement failed."""
+    run = a_run()
+    for place, cell in enumerate(run.cells):
+        if (cell.runtime, cell.params["DISPATCH"], cell.block) == (runtime, dispatch, block):
+            run.cells[place] = replace(cell, status="failed", reason=verbatim("it hung up"))
     return run
 
 
 def test_a_setting_that_failed_in_a_block_that_chooses_is_not_chosen_and_is_named() -> None:
     _, failed, new, step = said(with_failure("3.14t", "owned", 4))
     assert failed == (
-        "3.14t: System 4, DISPATCH owned cannot be chosen as the best setting: 1 of 11 measurements failed: it hung up."
+        "3.14t: DISPATCH owned cannot be chosen as the best setting: 1 of 5 measurements failed: it hung up."
     )
-    assert new.startswith("3.14t: System 4, DISPATCH auto was chosen from 8 settings")
-    assert "System 4, DISPATCH auto) has 1.45" in step
+    assert new.startswith("3.14t: DISPATCH auto was chosen from 4 settings")
+    assert "DISPATCH auto) has 1.45" in step
 
 
 def test_a_runtime_whose_settings_all_failed_has_no_best_one() -> None:
     run = a_run()
     cells = [replace(cell, status="failed") if cell.runtime == "3.14t" else cell for cell in run.cells]
     lines = said(replace(run, cells=cells))
-    assert len(lines) == 1 + 8
-    assert sum("cannot be chosen" in line for line in lines) == 8
+    assert len(lines) == 1 + 4
+    assert sum("cannot be chosen" in line for line in lines) == 4
 
 
 def test_a_setting_that_failed_in_a_block_that_judges_withholds_its_ratios() -> None:
     old, _, step = said(with_failure("3.14", "leader", 5))
     assert "times the throughput" not in old
-    assert "the second: 1 of 24 measurements failed: it hung up" in old
+    assert "the second: 1 of 12 measurements failed: it hung up" in old
     assert "cannot be compared" in step
 
 
@@ -140,20 +135,22 @@ def test_too_few_blocks_choose_nothing() -> None:
     assert choices(run, Cells(run).rows) == {}
 
 
+COSTS = {"a": "411", "b": "133", "c": "222", "d": "311", "e": "500"}  # a digit for each round
+
+
 def test_candidates_are_halved_in_each_round_until_one_is_left() -> None:
-    costs = {"a": [4, 1, 1], "b": [1, 3, 3], "c": [2, 2, 2], "d": [3, 1, 1], "e": [5, 0, 0]}
-    choice = halved([*costs], lambda name, number: costs[name][number - 1])
+    choice = halved([*COSTS], lambda name, number: float(COSTS[name][number - 1]))
     assert (choice.left, choice.dropped, choice.rounds) == (["d"], ["c", "b", "a", "e"], 3)
     assert (choice.best, choice.second) == ("d", "c")
 
 
 def test_a_round_that_has_not_ended_drops_none() -> None:
-    choice = halved(["a", "b", "c"], lambda name, number: {"a": 2.0, "b": 1.0, "c": 3.0}[name] if number < 2 else None)
-    assert (choice.left, choice.dropped, choice.rounds, choice.best) == (["b", "a"], ["c"], 1, None)
+    choice = halved(["a", "b", "c"], lambda name, number: float(COSTS[name][0]) if number < 2 else None)
+    assert (choice.left, choice.dropped, choice.rounds, choice.best) == (["b", "c"], ["a"], 1, None)
 
 
 def test_settings_are_compared_at_the_same_load_only() -> None:
-    lines = said(framed([*a_run(load=0).cells, *a_run(load=1000).cells]))
+    lines = said(a_run(loads=(0, 1000)))
     assert [line.partition(":")[0] for line in lines] == [
         "CALC_TARGET 0, 3.14", "CALC_TARGET 0, 3.14t", "CALC_TARGET 0",
         "CALC_TARGET 1000, 3.14", "CALC_TARGET 1000, 3.14t", "CALC_TARGET 1000",
@@ -161,7 +158,7 @@ def test_settings_are_compared_at_the_same_load_only() -> None:
 
 
 def test_ratios_are_withheld_if_two_measurements_of_the_same_runtime_differ() -> None:
-    run = a_run(blocks=23)
+    run = a_run()
     twins = [cell for cell in run.cells if cell.runtime == "3.14t"]
     run.cells += [replace(cell, arm="3.14t again", wall_ns=2 * cell.wall_ns) for cell in twins]
     old, new, step = said(run)
@@ -171,28 +168,16 @@ def test_ratios_are_withheld_if_two_measurements_of_the_same_runtime_differ() ->
     assert "invalid" in step
 
 
-def of_service(**served_by: Any) -> Run:
-    """Return a run of a user's service with one, two and four threads, which says how it is served."""
-    cells = []
+def test_topologies_of_a_service_are_compared_under_one_runtime_and_another_shape_is_said() -> None:
+    cells, workers = [], [ServingProcess(connections=8, threads=1, cpu_ns=[10])]
     for threads, rate in ((1, 1000), (2, 1300), (4, 1500)):
         values = {"NUM_API_SERVICES": 1, "NUM_WORKERS_PER_API_SERVICE": threads, "NUM_CLIENTS": 4}
-        cells += [served("3.14t", block, rate, values, services=[served_by]) for block in range(1, 24)]
-    for cell in cells:
-        del cell.params["CALC_TARGET"]  # which a service of one's own does not have
-    return with_service(run_of(cells, runtimes=["3.14t"], blocks=23), name="2")
-
-
-def test_the_topologies_of_a_users_service_are_compared_although_there_is_one_runtime() -> None:
-    run = of_service()
-    (sentence,) = said(run)
-    assert "was chosen from 3 settings, and has 1.15 [1.15, 1.15] times the throughput o" in sentence
-    shown = section(View(run)).tables[0]
-    assert [line[1] for line in lines_of(shown)] == ["1,000", "1,300", "* 1,500"]
-
-
-def test_a_topology_that_ran_as_another_shape_is_said() -> None:
-    run = of_service(workers=[ServingProcess(connections=8, threads=1, cpu_ns=[10])])
-    assert "3.14t: the service was configured as 1 x 4 (processes x threads) but ran as 1 x 1." in said(run)
+        cells += [served("3.14t", block, rate, values, services=[{"workers": workers}]) for block in range(1, 24)]
+    run = with_service(run_of(cells, runtimes=["3.14t"], blocks=23), name="2")
+    chosen, *_, shape = said(run)
+    assert "was chosen from 3 settings, and has 1.15 [1.15, 1.15] times the throughput o" in chosen
+    assert shape == "3.14t: the service was configured as 1 x 4 (processes x threads) but ran as 1 x 1."
+    assert [line[1] for line in lines_of(section(View(run)).tables[0])] == ["1,000", "1,300", "* 1,500"]
 
 
 def test_the_experiment_lets_each_client_call_all_services_at_once() -> None:
@@ -220,19 +205,11 @@ def of_pools(blocks: int, *, finished: bool = False) -> Run:
     return replace(run, finished_at="2026-11-30T00:00:00+00:00" if finished else "")
 
 
-def pools_of(run: Run) -> dict[int, list[int]]:
-    """Return the pools that each block measured under both runtimes."""
-    found: dict[int, list[int]] = {}
-    for cell in run.cells:
-        if cell.runtime == "3.14":
-            found.setdefault(cell.block, []).append(int(str(cell.params["POOL"])))
-    return found
-
-
 def test_a_setting_is_measured_until_it_is_dropped_under_each_runtime() -> None:
     """After block 4, 1 and 2 are left under 3.14, 4 and 2 under 3.14t; after block 8, 1 and 4."""
-    blocks = pools_of(of_pools(9))
-    assert [blocks[block] for block in (1, 4, 5, 8, 9)] == [[1, 2, 4, 8], [1, 2, 4, 8], [1, 2, 4], [1, 2, 4], [1, 4]]
+    cells = of_pools(9).cells
+    assert {cell.params["POOL"]: cell.block for cell in cells} == {1: 9, 2: 8, 4: 9, 8: 4}
+    assert len(cells) == 2 * (9 + 8 + 9 + 4)
 
 
 def test_the_best_setting_of_each_runtime_is_told_with_what_it_costs_under_the_other() -> None:
@@ -253,13 +230,10 @@ def test_a_run_that_ends_before_the_last_round_chooses_by_what_it_has() -> None:
 
 def test_the_winner_of_equal_settings_is_not_judged_by_its_luck() -> None:
     """Eight equal settings with a noise of 3 %: the interval of the best one's ratio covers 1 as often as it says."""
-    random, covered, choices_made = Random(1), 0, 2000
+    chance, covered, choices_made = np.random.default_rng(1), 0, 2000
     for _ in range(choices_made):
-        noise = {pool: {block: random.gauss(0, 0.03) for block in range(1, 24)} for pool in range(8)}
-        chosen = halved([*noise], lambda pool, _: median(noise[pool][block] for block in range(2, 24, 2)))  # noqa: B023
-        best, second = chosen.best, chosen.second
-        assert best is not None
-        assert second is not None
-        ratio = effect([noise[best][block] - noise[second][block] for block in range(1, 24, 2)]).ratio
+        noise = chance.normal(0, 0.03, (8, 23))
+        chosen = halved(range(8), lambda pool, _: median(noise[pool, 1::2]))  # noqa: B023
+        ratio = effect(noise[chosen.left[0], ::2] - noise[chosen.dropped[0], ::2]).ratio
         covered += ratio.low <= 1 <= ratio.high
     assert covered >= 0.95 * choices_made

@@ -14,13 +14,13 @@ from analysis.metrics import pooled
 from analysis.routes import names
 from core.request_plan import Request
 from record.child_lines import RouteCounts
-from record.run_file import plain
-from record.saved_run import CellResult, Run
+from record.saved_run import Run
 from reports.exports.texts import route_lines, routes_sheet
 from reports.parts.headline import headline
 from reports.sections.routes import section
 from reports.view import View
-from tests.reports.sample import MS, cell_of, histogram_of, measured, run_of, with_service
+from tests.analysis.timed_cells import by_step, timed
+from tests.reports.sample import MS, histogram_of, run_of, with_service
 
 LOGIN = Request(method="POST", path="/login")
 REQUESTS = (*(Request(path=f"/{name}") for name in "abcd"), LOGIN)
@@ -28,16 +28,9 @@ EQUAL = (1.0, 2.0, 3.0, 4.0, 5.0)
 BLOCKS, ANSWERED = 14, 200
 
 
-def route(latency_ms: float, answered: int = ANSWERED) -> RouteCounts:
-    latency = histogram_of([round(latency_ms * MS)] * answered)
-    return RouteCounts(requests=answered, answered=answered, errors={}, latency=latency)
-
-
-def block_of(arm: str, block: int, routes: list[RouteCounts], wall_ms: float) -> CellResult:
-    """A block of *arm* in which the routes were answered like this."""
-    cell = measured(cell_of("2", arm.removesuffix(" again")), block, [round(wall_ms * MS)])
-    answered = sum(one.answered for one in routes)
-    return replace(cell, system="shop", arm=arm, wall_ns=round(wall_ms * MS), answered=answered, routes=routes)
+def route(latency_ms: float) -> RouteCounts:
+    latency = histogram_of([round(latency_ms * MS)] * ANSWERED)
+    return RouteCounts(requests=ANSWERED, answered=ANSWERED, errors={}, latency=latency)
 
 
 def shop(arms: Mapping[str, Sequence[float]], speed: float = 1.0, requests: Sequence[Request] = REQUESTS) -> Run:
@@ -50,7 +43,8 @@ def shop(arms: Mapping[str, Sequence[float]], speed: float = 1.0, requests: Sequ
         for block in range(1, BLOCKS + 1):
             routes = [route(ms * chance.gauss(1, 0.01)) for ms in latencies_ms]
             wall_ms = 2000 * chance.gauss(1, 0.002) / (speed if place else 1)
-            cells.append(block_of(arm, block, routes, wall_ms))
+            cell = timed(arm, block, wall_ms, answered=ANSWERED * len(routes), routes=routes)
+            cells.append(replace(cell, system="shop"))
     return with_service(run_of(cells, blocks=BLOCKS), *requests)
 
 
@@ -61,10 +55,6 @@ def with_variants(slow_login_ms: float) -> Run:
         same = shop({"3.14": latencies_ms}).cells
         cells += [replace(one, cell_id=name, params={**one.params, "variant": name}) for one in same]
     return with_service(run_of(cells, blocks=BLOCKS), *REQUESTS)
-
-
-def by_step(run: Run) -> dict[str, Comparison]:
-    return {one.step: one for one in compare(run)}
 
 
 def verdicts(one: Comparison) -> list[str]:
@@ -82,13 +72,10 @@ def test_the_one_route_that_became_slower_is_called_and_its_ratio_is_that_of_the
     assert (one.verdict, verdicts(one)) == ("equivalent", [*["equivalent"] * 4, "slower"])
     assert one.routes["POST /login"].ratio == pytest.approx(5 / 6, rel=0.02)
     assert one.opposed_routes == ["POST /login"]
-    assert plain(one)["routes"]["POST /login"]["verdict"] == "slower"
 
 
 def test_a_route_against_the_whole_stands_in_the_headline() -> None:
-    (one,) = compare(opposed_run())
-    assert one.verdict == "faster"
-    assert ", but POST /login is answered at 0.25x the speed." in str(headline(one, {}))
+    """The golden outputs have one that became slower."""
     other_way = shop({"3.14": EQUAL, "3.14t": (*(2 * ms for ms in EQUAL[:4]), 2.5)}, speed=0.6)
     assert ", but POST /login is answered at 2.00x" in str(headline(compare(other_way)[0], {}))
     (with_it,) = compare(shop({"3.14": EQUAL, "3.14t": [ms / 2 for ms in EQUAL]}, speed=2.0))
@@ -102,7 +89,7 @@ def test_a_route_in_which_a_runtime_differs_from_itself_has_no_verdict() -> None
 
 
 def test_requests_of_one_name_are_one_route_and_few_requests_give_pooled_percentiles() -> None:
-    twice = [replace(request, title=title) for request, title in zip(REQUESTS[:3], "xyx", strict=True)]
+    twice = [Request(title=title) for title in "xyx"]
     run = shop({"3.14t": (1.0, 3.0)}, requests=[*twice, replace(LOGIN, first=True)])
     assert names(run) == ("x", "y", "POST /login")
     x, y = View(run).routes
@@ -122,13 +109,9 @@ def test_failed_blocks_count_in_the_errors_of_their_route() -> None:
 
 def test_the_sheet_has_a_line_for_each_route_and_comparison() -> None:
     view = View(opposed_run())
-    lines = [*csv.DictReader(StringIO(routes_sheet(view)))]
-    assert [(line["name"], line["runtime"]) for line in lines[-2:]] == [
-        ("GET /d", "3.14t"),
-        ("POST /login", "3.14t"),
-    ]
-    login = lines[-1]
-    assert (login["compared_with"], login["verdict"], login["errors"]) == ("3.14", "slower", "0")
+    *_, login = csv.DictReader(StringIO(routes_sheet(view)))
+    assert (login["name"], login["runtime"], login["errors"]) == ("POST /login", "3.14t", "0")
+    assert (login["compared_with"], login["verdict"]) == ("3.14", "slower")
     assert float(login["ratio"]) == pytest.approx(0.25, rel=0.02)
     assert [line["compared_with"] for line in route_lines(view)] == [None] * 5 + ["3.14"] * 5
 
@@ -140,11 +123,9 @@ def test_the_routes_of_variants_are_compared_and_a_package_that_differs_is_no_ch
     (table,) = section(view).tables
     assert [str(head) for head, _ in table.groups] == ["variant before → after: 3.14"]
     assert [str(line[-1].words) for line in table.lines] == [*["equivalent"] * 4, "slower"]
-    lines = [line for line in route_lines(view) if line["compared_with"]]
-    assert [(line["compared_with"], line["params"]["variant"], line["name"]) for line in lines[-1:]] == [
-        ("before", "after", "POST /login")
-    ]
-    assert lines[-1]["ratio"] == pytest.approx(0.25, rel=0.05)
+    *_, last = route_lines(view)
+    assert (last["compared_with"], last["params"]["variant"], last["name"]) == ("before", "after", "POST /login")
+    assert last["ratio"] == pytest.approx(0.25, rel=0.05)
 
 
 def test_an_environment_that_changed_within_a_variant_is_a_change() -> None:

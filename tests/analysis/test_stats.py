@@ -1,14 +1,12 @@
 """Effects and intervals against figures of textbooks and tables, and properties that must hold."""
 
-from math import log
-from random import Random
+from math import hypot, inf, log
 
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
 from analysis.stats import (
-    Estimate,
     difference,
     effect,
     least_squares,
@@ -43,17 +41,27 @@ def test_the_median_hides_one_slow_process_in_five_and_the_ratio_of_totals_does_
     assert (unpaired.value, unpaired.half_width) == pytest.approx((total.value, total.half_width))
 
 
+DEPRESSION = """
+1.83 0.50 1.62 2.48 1.68 1.88 1.55 3.06 1.30
+0.878 0.647 0.598 2.05 1.06 1.29 1.06 3.14 1.29
+"""
+
+
 def test_an_effect_and_its_interval_are_those_of_the_textbook() -> None:
     """Hollander and Wolfe (1973), page 39: the depression factor of nine patients before and after."""
-    before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
-    after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
-    seen = effect([one - other for one, other in zip(before, after, strict=True)])
+    before, after = np.array(DEPRESSION.split(), dtype=float).reshape(2, 9)
+    seen = effect(before - after)
     assert (seen.value, seen.low, seen.high) == pytest.approx((0.46, 0.01, 0.786))
 
 
-@pytest.mark.parametrize(("count", "critical"), [(6, 0), (7, 2), (8, 3), (9, 5), (10, 8), (12, 13), (20, 52), (25, 89)])
-def test_an_interval_ends_where_wilcoxons_table_says(count: int, critical: int) -> None:
-    """Critical values of the two-sided signed-rank test at 5 %, Wilcoxon (1947); powers of 2 tell the means apart."""
+# Numbers of pairs, and critical values of the two-sided signed-rank test at 5 %, Wilcoxon (1947).
+CRITICAL = "6 0, 7 2, 8 3, 9 5, 10 8, 12 13, 20 52, 25 89"
+
+
+@pytest.mark.parametrize("known", CRITICAL.split(", "))
+def test_an_interval_ends_where_wilcoxons_table_says(known: str) -> None:
+    """Powers of 2 tell the means apart."""
+    count, critical = map(int, known.split())
     values = [2.0**place for place in range(count)]
     means = sorted((one + other) / 2 for place, one in enumerate(values) for other in values[place:])
     assert (effect(values).low, effect(values).high) == (means[critical], means[-1 - critical])
@@ -63,12 +71,8 @@ def test_unpaired_interval_adds_the_two_intervals_like_the_sides_of_a_right_angl
     """Two runs with the same spread: each side is sqrt(2) times that of one (Zou and Donner 2008)."""
     base = [1_000_000 + 100 * number for number in range(7)]
     seen, single = unpaired_effect([2 * time_ns for time_ns in base], base), effect(logs(base))
-    assert seen.value == pytest.approx(log(2))
-    assert (seen.low, seen.high) == pytest.approx((log(2) - side(single), log(2) + side(single)), rel=1e-6)
-
-
-def side(of: Estimate) -> float:
-    return float(np.hypot(of.value - of.low, of.high - of.value))
+    side = hypot(single.value - single.low, single.high - single.value)
+    assert (seen.value, seen.low, seen.high) == pytest.approx((log(2), log(2) - side, log(2) + side), rel=1e-6)
 
 
 # NIST Statistical Reference Datasets, Norris: x, y.
@@ -81,8 +85,8 @@ NORRIS = """
 
 
 def test_line_has_the_slope_and_error_that_nist_certifies() -> None:
-    numbers = [float(word) for word in NORRIS.split()]
-    intercept, slope = least_squares([np.ones(36), np.array(numbers[::2])], np.array(numbers[1::2]))
+    numbers = np.array(NORRIS.split(), dtype=float)
+    intercept, slope = least_squares([np.ones(36), numbers[::2]], numbers[1::2])
     assert slope.count == 36
     assert slope.value == pytest.approx(1.00211681802045, rel=1e-12)
     assert intercept.value == pytest.approx(-0.262323073774029, rel=1e-9)
@@ -94,23 +98,15 @@ def test_a_share_is_of_all_samples_and_its_interval_is_that_of_a_ratio_by_hand()
     estimate = share([0, 4] * 4, [10] * 8)
     assert estimate.value == pytest.approx(0.2)
     assert estimate.high - estimate.value == pytest.approx(2.3646 * (8 * 4 * 8 / 7 / 6400) ** 0.5, rel=1e-4)
+    assert share([0, 4] * 4, [10] * 8, tests=40).high > estimate.high, "it is wider if it is one of many"
 
 
-def test_of_more_lines_together_the_interval_is_wider() -> None:
-    assert share([0, 4] * 4, [10] * 8, tests=40).high > share([0, 4] * 4, [10] * 8).high
-
-
-@pytest.mark.parametrize(("counts", "totals"), [([], []), ([1, 1], [2, 2]), ([0] * 9, [0] * 9)])
-def test_from_few_batches_there_is_no_interval(counts: list[int], totals: list[int]) -> None:
-    assert share(counts, totals).high == float("inf")
+def test_from_few_batches_there_is_no_interval() -> None:
+    assert share([], []).high == share([1, 1], [2, 2]).high == share([0] * 9, [0] * 9).high == inf
 
 
 def test_a_difference_of_two_alike_is_rarely_shown() -> None:
     """500 pairs of arms with the same share, 20 batches each: one in 40 is above 0."""
-    generator = Random(7)
-
-    def counts() -> list[int]:
-        return [sum(generator.random() < 0.1 for _ in range(50)) for _ in range(20)]
-
-    shown = sum(difference(counts(), [50] * 20, counts(), [50] * 20).low > 0 for _ in range(500))
+    pairs = np.random.default_rng(7).binomial(50, 0.1, (500, 2, 20)).tolist()
+    shown = sum(difference(one, [50] * 20, other, [50] * 20).low > 0 for one, other in pairs)
     assert 3 <= shown <= 25

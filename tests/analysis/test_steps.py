@@ -1,5 +1,6 @@
 """Which runtimes are compared, and what each step is due to."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -30,13 +31,16 @@ def test_a_runtime_of_which_nothing_is_known_confounds_nothing() -> None:
     assert confounds(lock, {"3.14t": facts("3.14t")}) == []
 
 
+PACKAGES = json.loads("""{
+    "3.11": {"flask": "3.1.2", "numpy": "2.3.5", "typing_extensions": "4.15.0", "pip": "25.0"},
+    "3.14": {"flask": "3.1.3", "numpy": "2.3.5", "pip": "25.3", "greenlet": "3.2.0"}
+}""")
+
+
 def test_packages_of_other_versions_are_named_with_both() -> None:
-    before = {"flask": "3.1.2", "numpy": "2.3.5", "typing_extensions": "4.15.0", "pip": "25.0"}
-    after = {"flask": "3.1.3", "numpy": "2.3.5", "pip": "25.3", "greenlet": "3.2.0"}
     (step,) = steps(["3.11", "3.14"], {}, {})
     built = {
-        name: replace(facts(name), packages={"/shop/requirements.txt": packages})
-        for name, packages in (("3.11", before), ("3.14", after))
+        name: replace(facts(name), packages={"/shop/requirements.txt": packages}) for name, packages in PACKAGES.items()
     }
     assert [*map(str, confounds(step, built))] == [
         "package flask: 3.1.2 versus 3.1.3",

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.comparing import Comparison, compare
 from core.cell import Value
-from record.saved_run import CellResult
+from record.saved_run import CellResult, Run
 from tests.reports.sample import MS, cell_of, measured, run_of
 
 BLOCKS = 8
@@ -35,6 +35,10 @@ def in_blocks(
 
 def compared(cells: Sequence[CellResult]) -> list[Comparison]:
     return compare(run_of(cells))
+
+
+def by_step(run: Run) -> dict[str, Comparison]:
+    return {one.step: one for one in compare(run)}
 
 
 def only(cells: Sequence[CellResult]) -> Comparison:

@@ -118,7 +118,7 @@ def test_an_echo_server_is_called_by_the_native_client(native_client: Bench, nam
 
 
 @pytest.mark.parametrize("keep_alive", [True, False], ids=["kept", "fresh"])
-@pytest.mark.parametrize("name", ["own", "ab", "wrk", "oha", "hey"])
+@pytest.mark.parametrize("name", ["own", "ab", "wrk", "oha"])
 def test_every_load_generator_calls_the_same_server(native_client: Bench, name: str, keep_alive: bool) -> None:
     for program in ("http-echo", "loadgen" if name == "own" else name):
         native_or_skip(program)
