@@ -43,10 +43,8 @@ def tokens_and_lines(path: Path) -> tuple[int, int]:
 def packed(path: Path) -> list[int]:
     """Return the lines of a file with a comprehension that holds another one, or a conditional expression."""
     found = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, COMPREHENSIONS)]
-    held = {node.lineno: [*ast.walk(node)][1:] for node in found}
-    return [
-        line for line, nodes in held.items() if any(isinstance(node, (*COMPREHENSIONS, ast.IfExp)) for node in nodes)
-    ]
+    dense = (*COMPREHENSIONS, ast.IfExp)
+    return [node.lineno for node in found if any(isinstance(held, dense) for held in [*ast.walk(node)][1:])]
 
 
 def main() -> int:

@@ -19,7 +19,7 @@ from clients.user_service.prepared_requests import (
     PlanTally,
     PreparedRequest,
     RouteTally,
-    message,
+    bytes_of,
 )
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
@@ -304,7 +304,7 @@ def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list
     tallies = {name: RouteTally(kind()) for name in plan.names}
     return [
         PreparedRequest(
-            request, message(request, address, service["prefix"]), tallies[str(request)]
+            request, bytes_of(request, address, service["prefix"]), tallies[str(request)]
         )
         for request in plan.requests
     ]

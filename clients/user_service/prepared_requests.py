@@ -22,7 +22,7 @@ BURST = 16
 CHUNK_BYTES = 8192
 
 
-def message(request: Request, address: str, prefix: str = "") -> bytes:
+def bytes_of(request: Request, address: str, prefix: str = "") -> bytes:
     """Return the request as bytes. Raises OSError if the file with its body cannot be read.
 
     prefix: the path of the target, before the request's own path

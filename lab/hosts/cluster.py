@@ -99,8 +99,9 @@ class HostCluster(CellPlaces):
     def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
         """Return the runtimes of *names* that are installed on all hosts."""
         self.find(names)
-        places = self.connected.values()
-        usable = [name for name in names if all(place.has(name) for place in places)]
+        usable = list(names)
+        for place in self.connected.values():
+            usable = [name for name in usable if place.has(name)]
         return {name: self._runtime(name) for name in usable}
 
     def _runtime(self, name: str) -> AnyRuntime:

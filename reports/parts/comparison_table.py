@@ -36,6 +36,7 @@ SIGNS = {
 }
 TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
 RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
+RATIO_ALONE = message("Ratio")
 P, FLOOR = message("p value"), message("Noise floor")
 # The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each
 # verdict with limits.
@@ -62,7 +63,7 @@ def ends_words(compared: Sequence[Comparison]) -> list[Message]:
     """Return sentences on what lines, brackets and parentheses beside a ratio show: intervals,
     ranges or both.
     """
-    kinds = {one.is_range for one in compared}
+    kinds = {one.is_range for one in compared if one.low is not None}
     intervals = message("Lines and brackets show 95 % intervals.")
     ranges = message(
         "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the "
@@ -74,10 +75,13 @@ def ends_words(compared: Sequence[Comparison]) -> list[Message]:
 
 
 def ratio_head(compared: Sequence[Comparison]) -> Message:
-    """Return the head of a column of ratios, which says whether they have intervals or
-    only ranges.
+    """Return the head of a column of ratios, which says whether they have intervals, only ranges,
+    or neither.
     """
-    return RANGE if compared and all(one.is_range for one in compared) else RATIO
+    kinds = {one.is_range for one in compared if one.low is not None}
+    if not kinds:
+        return RATIO_ALONE
+    return RATIO if False in kinds else RANGE
 
 
 def forest(

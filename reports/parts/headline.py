@@ -108,6 +108,7 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
     """
     main = main_comparison(compared)
     steps = [one for one in compared if one.step != "aa" and one.ratio and not one.is_over_all]
+    steps = [one for one in steps if one.verdict != "invalid"]
     step = main.step if main else min((one.step for one in steps), key=MAIN.index, default="")
     at_settings = [one for one in steps if one.step == step]
     telling = varying(at_settings)
@@ -282,7 +283,11 @@ def opposed(one: Comparison) -> Message:
 
 
 def ratio_text(one: Comparison) -> str:
-    """Return a ratio with its interval, such as '1.31x [1.26, 1.37]'."""
+    """Return a ratio with its interval, such as '1.31x [1.26, 1.37]', or a dash if the comparison
+    is invalid.
+    """
+    if one.verdict == "invalid":
+        return ABSENT
     value, space, bounds = ratio_datum(one).text(ENGLISH).partition(" ")
     return value if value == ABSENT else f"{value}x{space}{bounds}"
 

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from io import TextIOWrapper
-from typing import IO
+from typing import IO, Any, cast
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -34,6 +34,19 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("spelled", _spelled)
 
 
+class _Trimmed:
+    """A stream that is no terminal, to which lines are written without blanks at their ends."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(re.sub(" +\n", "\n", text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def terminal(stream: IO[str] | None = None) -> Console:
     """Return a console on *stream* (standard output by default), 80 columns wide if the stream is
     not a terminal.
@@ -46,10 +59,10 @@ def terminal(stream: IO[str] | None = None) -> Console:
     stream = stream or sys.stdout
     if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
         stream.reconfigure(errors="spelled")
-    asked = os.environ.get("COLUMNS", "").isdigit()
-    return Console(
-        file=stream, highlight=False, width=None if stream.isatty() or asked else PIPED_WIDTH
-    )
+    if stream.isatty():
+        return Console(file=stream, highlight=False)
+    width = None if os.environ.get("COLUMNS", "").isdigit() else PIPED_WIDTH
+    return Console(file=cast("IO[str]", _Trimmed(stream)), highlight=False, width=width)
 
 
 def wrapped(text: str, width: int) -> str:

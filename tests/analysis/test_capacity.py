@@ -210,7 +210,7 @@ def test_other_processes_that_used_the_cpu_withhold_the_verdict() -> None:
     assert judged(run).verdict == "inconclusive"
     assert "other processes used 40% of the cores" in str(judged(run).why)
     said = " ".join(map(str, section(View(run)).sentences))
-    assert "Repeat the search while other programs do not run" in said
+    assert "Stop other programs, and repeat the search" in said
 
 
 def test_a_search_that_was_stopped_has_no_verdict() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from clients.channel import CallFailed
 from clients.user_service import http as user_http
 from clients.user_service.http import HttpConnection
-from clients.user_service.prepared_requests import message
+from clients.user_service.prepared_requests import bytes_of
 from core.request_plan import Request
 from tests.clients.scripted import TABLES, ScriptedSocket, opened
 from tests.native.loadgen_peers import response
@@ -67,11 +67,11 @@ def test_what_a_service_said_before_it_closed_is_read() -> None:
 
 
 def test_a_request_has_the_headers_that_it_needs_and_those_that_were_asked_for_and_none_twice() -> None:
-    assert message(Request(path="/a"), "h:80", "/v1") == b"GET /v1/a HTTP/1.1\r\nHost: h:80\r\n\r\n"
-    assert message(Request(path=""), "/run/x.sock") == b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    posted = message(Request(method="POST", path="/a", headers={"host": "b", "A": "c"}, body="{}"), "h:80")
+    assert bytes_of(Request(path="/a"), "h:80", "/v1") == b"GET /v1/a HTTP/1.1\r\nHost: h:80\r\n\r\n"
+    assert bytes_of(Request(path=""), "/run/x.sock") == b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    posted = bytes_of(Request(method="POST", path="/a", headers={"host": "b", "A": "c"}, body="{}"), "h:80")
     assert posted == (
         b"POST /a HTTP/1.1\r\nContent-Length: 2\r\nContent-Type: application/json\r\nhost: b\r\nA: c\r\n\r\n{}"
     )
-    long = message(Request(method="POST", headers={"content-length": "2", "Content-Type": "x"}, body="{}"), "h:80")
+    long = bytes_of(Request(method="POST", headers={"content-length": "2", "Content-Type": "x"}, body="{}"), "h:80")
     assert long == b"POST / HTTP/1.1\r\nHost: h:80\r\ncontent-length: 2\r\nContent-Type: x\r\n\r\n{}"

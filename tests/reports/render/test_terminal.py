@@ -64,3 +64,10 @@ def test_signs_that_a_stream_cannot_encode_are_spelled() -> None:
     stream = io.TextIOWrapper(raw, encoding="ascii", write_through=True)
     terminal(stream).print("3.14 → 3.14t: ±3 %, 2×1, 构")
     assert raw.getvalue().decode() == "3.14 -> 3.14t: +/-3 %, 2x1, ?\n"
+
+
+def test_piped_lines_have_no_blanks_at_their_ends() -> None:
+    out = io.StringIO()
+    print_table(wide(), terminal(out), ENGLISH)
+    assert "2,416" in out.getvalue()
+    assert [line for line in out.getvalue().splitlines() if line.endswith(" ")] == []

@@ -71,6 +71,15 @@ def next_step(reason: str, request: Request, wrong: int = 0) -> str:
     return str(notes.lines[-1][-1].words)
 
 
+def test_an_invalid_comparison_has_its_verdict_and_no_ratio() -> None:
+    cells = cells_of("1", {"3.14": 600, "3.14t": 500})
+    long = Turns(slices=1, length_ns=500_000_000, tail_ns=3_000_000_000)
+    shown = answer(View(run_of([replace(cell, turns=long) for cell in cells], blocks=9)))
+    (steps,) = [one for one in shown if isinstance(one, Table) and str(one.name).startswith("Comparisons")]
+    ((*_, gain, verdict),) = steps.lines
+    assert (str(gain.words), str(verdict.words)) == ("-", "invalid")
+
+
 def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     headers = {"X-Token": Secret("...", name="--header X-Token", value="s3cret")}
     asked = Request(method="POST", path="/items", headers=headers, body='{"name": "cup"}', expect_status=201)
