@@ -1,5 +1,5 @@
 """When a run may end, and whether a runtime is slower than a plan allows, by the comparisons of the
-run.
+run. analysis/comparing.py explains the fields of a comparison, such as its step and tails.
 """
 
 from collections import Counter
@@ -31,7 +31,8 @@ def widest(run: Run) -> float:
 
     Infinite if a step cannot have a verdict yet, because it has no interval or too few blocks for a
     small enough p, or if nothing is compared. Invalid comparisons do not count, because more blocks
-    would not help; 0 if all are invalid.
+    would not help; 0 if all are invalid. Means over all settings take part in the correction for
+    several comparisons, but their width is not waited for.
     """
     claims = _claims(run)
     family = [
@@ -99,13 +100,13 @@ def _is_unclear(judged: Verdict, one: Comparison, share: float) -> bool:
     """Return whether a verdict of a comparison is missing, and its interval includes more than
     *share* more time.
     """
-    is_decided = judged.verdict in DECIDED
-    return not is_decided and (one.is_range or (judged.low or 0) < 1 / (1 + share))
+    has_verdict = judged.verdict in DECIDED
+    return not has_verdict and (one.is_range or (judged.low or 0) < 1 / (1 + share))
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
     """Return the numbers of additional blocks that comparisons need for a verdict, except those
-    that measure noise.
+    of a runtime with itself (A/A).
     """
     return [
         one.blocks_needed - one.blocks for one in compared if one.blocks_needed and one.step != "aa"

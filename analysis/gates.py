@@ -24,9 +24,9 @@ from record.saved_run import DISTURBANCES, CellResult, Run
 
 # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
 LEAST_TIMED_NS = 2_000_000_000
-MOST_SATURATION = 0.8
-MOST_IN_USE = 0.9
-MOST_DISTURBED = 0.25
+MOST_SATURATION = 0.8  # of the cores available to the clients
+MOST_IN_USE = 0.9  # of all cores
+MOST_DISTURBED = 0.25  # of the measurements
 # share of a core that an arm may use between its slices: a timer of uvicorn takes half of it
 MOST_IDLE = 0.02
 # of an arm over all blocks; in a shorter time, one tick of the CPU clock is a large share
@@ -245,9 +245,9 @@ def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
         (cell for cell in cells if cell.turns.slices), attrgetter("arm")
     ).items():
         idle_ns = sum(cell.turns.idle_ns for cell in of_arm)
-        cpu_ns = sum(cell.turns.idle_cpu_ns for cell in of_arm)
+        used_ns = sum(cell.turns.idle_cpu_ns for cell in of_arm)
         if idle_ns >= LEAST_IDLE_NS:
-            found[arm] = cpu_ns / idle_ns if cpu_ns > TICK_NS else 0.0
+            found[arm] = used_ns / idle_ns if used_ns > TICK_NS else 0.0
     return found
 
 

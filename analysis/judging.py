@@ -48,7 +48,8 @@ NONE: Mapping[Any, Any] = {}
 class Evidence:
     """The data from which a verdict is derived.
 
-    effect: log-ratio with its interval
+    effect: log of the ratio of throughputs, numerator / denominator, with its interval: above 0 the
+        numerator is faster
     total:  log-ratio of total times; None if there are none, because a percentile has no total
     p:      two-sided p of "no difference", adjusted for *family* comparisons and for the *share* of
             the level
@@ -253,11 +254,11 @@ def judge_family(
 
     comparisons: by any key, block -> log-ratio, in the order of the blocks
     totals:      by the same keys, each block's contribution to the ratio of total times
-                 (statistics.stats.totals)
+                 (analysis.stats.totals)
     gates:       by the same keys, the gate that failed, or NOTHING; such a comparison is invalid
                  and leaves the family
     looks:       when the results were looked at
-    share:       the family's share of the level of the report (SHARES)
+    share:       the family's share of the level of the report (analysis.significance.SHARES)
     """
     seen = {}
     for key, blocks in comparisons.items():
@@ -283,7 +284,7 @@ def judge_runs(
 ) -> dict[Key, Verdict]:
     """Return a verdict on each comparison of two saved runs, whose blocks are unpaired.
 
-    comparisons: by any key, times of the denominator and of the numerator, one per block
+    comparisons: by any key, times of the base and of the compared run, one per block
     margin, gates: as in judge_family()
     """
     seen = {}

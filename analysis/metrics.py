@@ -1,6 +1,7 @@
 """The table of metrics: each number that a measurement (cell) has is declared once, in METRICS.
 
-Tables, rankings, charts, comparisons, CSV files and --json take a metric by its key. A row's value
+Tables, rankings, charts, comparisons, CSV files and --json take a metric by its row key. To add
+one, append it to _ALL; their order is that of the columns of cells.csv. A row's value
 is the median over its blocks. A percentile for which any block has too few requests is that of the
 requests of all blocks together.
 """
@@ -179,6 +180,11 @@ def cpu_ns(processes: Sequence[ProcessUsage]) -> int | None:
     unknown.
     """
     return _of_all(sum, processes, "cpu_user_ns", "cpu_system_ns")
+
+
+def _service_cores(cell: CellResult) -> float | None:
+    used_ns = cpu_ns(cell.services)
+    return used_ns / cell.wall_ns if used_ns is not None and cell.wall_ns else None
 
 
 def _of_all(
@@ -400,7 +406,7 @@ _ALL = (
     Metric(
         "service_cores",
         "CPU cores that all service processes used together",
-        lambda cell: (cpu_ns(cell.services) or 0) / cell.wall_ns if cell.wall_ns else None,
+        _service_cores,
         better=LESS,
         label=message("Service CPU"),
         unit=CORES,

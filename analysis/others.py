@@ -91,6 +91,7 @@ def others(cells: Iterable[CellResult]) -> Others | None:
     by_block: dict[int, dict[str, list[Seen]]] = {}
     for cell in cells:
         for host, seen in cell.others.items():
+            # "" is this machine; the steal time of other hosts is not known
             steal = 0.0 if host else (cell.machine or {}).get("steal") or 0.0
             busiest = {**seen["busiest"], STEAL: steal} if steal else seen["busiest"]
             with_steal: Seen = {**seen, "share": seen["share"] + steal, "busiest": busiest}

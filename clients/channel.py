@@ -98,7 +98,7 @@ def _framing(head: bytes) -> tuple[int | None, bool]:
 
 def head_parser() -> Callable[[bytes], Head]:
     """Return a parser for the heads of one connection. It keeps known heads, because most responses
-    have one of a few.
+    have one of a few. Its Head objects are therefore shared, and must not be changed.
 
     The parser raises BadHead.
     """

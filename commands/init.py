@@ -30,7 +30,7 @@ from lab.project.application import FILES, find_application
 from reports.exports import written
 
 DEFAULT_FILE = "my-service.yaml"
-STARTED = (WITH, PREPARE)
+BEFORE_SERVICE = (WITH, PREPARE)
 FORCE = Option("--force", "Overwrite the plan file if it exists.")
 SECOND_REQUEST = (
     "  # - request: POST /items",
@@ -52,21 +52,20 @@ def main(arguments: Sequence[str]) -> int:
         "?",
         DEFAULT_FILE,
     )
-    parser.add_group("the plan", FORCE, RUNTIMES, *STARTED)
+    parser.add_group("the plan", FORCE, RUNTIMES, *BEFORE_SERVICE)
     add_service_flags(parser)
     flags = parser.parse(arguments)
     path = Path(flags["file"])
     _expect_new(path, flags)
     given, names = _described(flags, path)
-    plan, runtimes = (
-        user_service_plan(given, Path.cwd()),
-        value_of(RUNTIMES, {RUNTIMES.name: names}),
-    )
+    plan = user_service_plan(given, Path.cwd())
+    runtimes = value_of(RUNTIMES, {RUNTIMES.name: names})
     assert plan.user_service is not None
     expect_python(plan, flags)
-    started = {option: flags[option.name] for option in given_flags(STARTED, flags)}
+    started = {option: flags[option.name] for option in given_flags(BEFORE_SERVICE, flags)}
     for option in started:
-        value_of(option, flags)
+        value_of(option, flags)  # raises BadInput
+    given = _keep_requirements(given, path, flags)
     text = plan_text(
         path.name,
         _relative_to(path.parent, given),
@@ -75,9 +74,7 @@ def main(arguments: Sequence[str]) -> int:
         output.language,
         started,
     )
-    written({path: text})
-    if path.is_file() and any(secrets_in(plan.user_service)):
-        path.chmod(0o600)
+    written({path: text}, private=any(secrets_in(plan.user_service)))
     output.note(
         "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
         program=PROGRAM,
@@ -94,28 +91,31 @@ def _expect_new(path: Path, flags: Flags) -> None:
 
 def _described(flags: Flags, path: Path) -> tuple[dict[str, Any], str]:
     """Read the settings of the service from flags and the project. Return them by YAML key, and the
-    runtimes.
+    runtimes as text, such as '3.14,3.14t'.
 
-    Raises BadInput.
-
-    A requirements file that is made from the project's pyproject.toml is written beside the plan
-    *path*.
+    Raises BadInput. Nothing is written.
     """
     known: dict[str, Any] = {"name": path.stem, "runtime": accepted(flags, DEFAULT_RUNTIMES)}
     filled = {**flags, **{name: flags[name] or value for name, value in known.items()}}
     if not service_from(flags).keys() & STARTS.keys():
         filled["app"] = _find_application(Path(flags["directory"] or "."))
     filled = complete_from_project(filled, output.note)
-    if filled["requirements"] and Path(filled["requirements"]).is_relative_to(ENVIRONMENTS):
-        requirements = path.with_name(f"{path.stem}-requirements.txt")
-        _expect_new(requirements, flags)
-        written({requirements: Path(filled["requirements"]).read_bytes()})
-        requirements.chmod(0o600)  # a line may have a token
-        filled["requirements"] = str(requirements)
     given = service_from(filled)
-    return {"requests": [{"request": "GET" if "targets" in given else "GET /"}], **given}, filled[
-        "runtime"
-    ]
+    request = "GET" if "targets" in given else "GET /"
+    return {"requests": [{"request": request}], **given}, filled["runtime"]
+
+
+def _keep_requirements(given: dict[str, Any], path: Path, flags: Flags) -> dict[str, Any]:
+    """Write requirements that were read from the project's own files beside the plan *path*.
+    Return *given* with that file; *given* itself if a requirements file was named.
+    """
+    made = given.get("requirements")
+    if not isinstance(made, str) or not Path(made).is_relative_to(ENVIRONMENTS):
+        return given
+    kept = path.with_name(f"{path.stem}-requirements.txt")
+    _expect_new(kept, flags)
+    written({kept: Path(made).read_bytes()}, private=True)  # a line may have a token
+    return {**given, "requirements": str(kept)}
 
 
 def _find_application(folder: Path) -> str:

@@ -11,15 +11,18 @@ from pathlib import Path
 BESIDE = f".gilscope-{secrets.token_hex(4)}"
 
 
-def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
+def put(path: Path, content: str | bytes, *, durable: bool = False, private: bool = False) -> None:
     """Write *content* to a temporary file and rename it to *path*, which replaces a symbolic link.
     Raises OSError.
 
     durable: flush the file and its name to disk before returning
+    private: no other user may ever read the file
     """
     beside = path.with_name(BESIDE)
+    opener = _open_private if private else None
     try:
-        with open(beside, "xb") as file:  # not through a link that another user has put there
+        # "x": not through a link that another user has put there
+        with open(beside, "xb", opener=opener) as file:
             file.write(_bytes(content))
             if durable:
                 file.flush()
@@ -32,7 +35,11 @@ def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
             beside.unlink(missing_ok=True)
 
 
-def write(path: Path, content: str | bytes) -> None:
+def _open_private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
+
+
+def write(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write *content* as put() does, but write directly to a pipe or device at *path*. Raises
     OSError.
 
@@ -41,7 +48,7 @@ def write(path: Path, content: str | bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(_bytes(content))
     else:
-        put(path, content)
+        put(path, content, private=private)
 
 
 def is_there(path: Path) -> bool:

@@ -20,6 +20,8 @@ def die_with_parent(parent_pid: int, number: int) -> None:
     """Let the kernel send the signal *number* to this process when its parent ends, or now if the
     parent has ended.
 
+    The kernel means the *thread* that forked this process (prctl(2)), so fork from a thread that
+    lives as long as the parent.
     parent_pid: the parent's os.getpid(), from before this process was forked
     """
     if _PRCTL:
@@ -38,12 +40,12 @@ def adopt_orphans() -> bool:
 
 
 TRIES, TURN_S = 1000, 0.002
-FIRST_PID = 1  # kill(2) takes 0 and negative numbers as groups of processes
+INIT_PID = 1  # never killed; kill(2) takes 0 and negative numbers as groups of processes
 
 
 def remove_group(folder: str) -> None:
     """Kill every process in the control group *folder* and in the groups below it. Then remove
-    these groups.
+    these groups. Gives up without an error after TRIES * TURN_S (2 s).
     """
     for _ in range(TRIES):
         for group, *_rest in os.walk(folder, topdown=False):
@@ -51,10 +53,9 @@ def remove_group(folder: str) -> None:
                 suppress(OSError, ValueError),
                 open(f"{group}/cgroup.procs", encoding="ascii") as pids,
             ):
-                for pid in filter(
-                    FIRST_PID.__lt__, map(int, pids)
-                ):  # 0: a process of another pid namespace
-                    os.kill(pid, signal.SIGKILL)
+                for pid in map(int, pids):
+                    if pid > INIT_PID:  # 0: a process of another pid namespace
+                        os.kill(pid, signal.SIGKILL)
             with suppress(OSError):
                 os.rmdir(group)
         if not os.path.exists(folder):

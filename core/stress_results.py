@@ -8,11 +8,11 @@ from typing import Literal
 
 from core.messages import NOTHING, Json, Message
 
-SCHEMA = 1
+SCHEMA = 1  # of stress.json; higher if a key goes or changes its meaning, not if one is added
 
-Check = Literal[
-    "declared", "body", "common", "status"
-]  # what an answer is compared with; see lab.run.stress_rounds
+# What an answer is compared with: the status and body that the request declares; the whole body of
+# an answer to one client alone; the values that all answers to one client have; the status.
+Check = Literal["declared", "body", "common", "status"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,9 @@ class Round:
     wrong: answers with another status or content than expected
     failures: requests without a usable answer, by code; "timeout" means no answer within the
         deadline
+    first_wrong: the first wrong answer, as record.child_lines.FirstWrong has it; empty if none was
     ready: whether the service accepted calls
+    valid: whether the round ran under the runtime as planned, such as without its GIL
     reason: why the round is incomplete
     crashes: faulthandler's trace of each process that crashed
     stacks: stacks of all threads, taken when answers were missing
@@ -54,8 +56,9 @@ class Round:
 class Stress:
     """A stress test, possibly unfinished.
 
-    checks: for each request, what its answers are compared with; empty for a built-in system
+    seconds: how long all rounds together may take; spent_s: how long they have taken
     runtimes: version of each runtime
+    checks: for each request, what its answers are compared with; empty for a built-in system
     """
 
     name: str

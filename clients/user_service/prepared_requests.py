@@ -123,8 +123,8 @@ class PreparedRequest:
 class PlanTally(Tally):
     """The counts of a worker that sends the requests of a plan.
 
-    latency: the histogram of the route that is called, so that a request is recorded only once;
-        merge() adds up those of all routes
+    latency: the histogram of the route that is called, so that a request is recorded only once.
+        The caller sets it before each call; merge() adds up those of all routes
     routes: the counts of each route
     resent: requests that were sent again, because the service had closed a kept connection
     reconnects: how often an answer came on another connection than the answer before it
@@ -184,7 +184,10 @@ class PlanTally(Tally):
             self.keep_wrong(str(prepared.request), failed.reason, AN_ANSWER)
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
-        """Add the counts of *other* to the counts of this object."""
+        """Add the counts of *other* to the counts of this object, which must not have sent requests
+        itself. The latency of *other* becomes the sum of its routes, so that each answer is counted
+        once.
+        """
         other.latency = Histogram()
         for mine, theirs in zip(self.routes, other.routes, strict=True):
             mine.merge(theirs)

@@ -52,9 +52,10 @@ class TaskWorker(HttpWorker[AsyncConnection]):
 
     async def call(self, requests: int | None, until_ns: int) -> None:
         """Send and time *requests* requests one after the other; if *requests* is None, send
-        requests until *until_ns*.
+        requests until *until_ns*, a time that is infinite otherwise.
 
-        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
+        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. They still count
+        as sent, so that they are failures. The loop is timed: keep lookups out of it.
         """
         tally, failures = self.tally, self._library.failures
         note, clock, right_bytes = tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES

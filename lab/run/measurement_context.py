@@ -103,7 +103,9 @@ def identity(entry: Entry, block: int) -> Json:
 
 
 def redactor_of(system: System) -> Redactor:
-    """Return a redactor that removes the secrets of *system* from its children's output."""
+    """Return a redactor that removes the secrets of *system* and the bodies of its requests, which
+    it reads from their files, from its children's output.
+    """
     files = [Path(request.body_file) for request in requests_of(system).requests]
     bodies = [file.read_bytes().decode(errors="replace") for file in files if file.is_file()]
     secrets = secrets_in(system.child_config.get("own"))

@@ -1,4 +1,8 @@
-"""How long the measurements of a search for the capacity take, each and together."""
+"""How long the measurements (probes) of a search for the capacity take, each and together.
+
+Only arithmetic. Probes have a purpose: CLOSED finds what a closed loop reaches, SCAN encloses the
+capacity, SEARCH narrows it down, and PICK chooses among several settings.
+"""
 
 from collections.abc import Sequence
 
@@ -17,16 +21,14 @@ from core.objective import (
 
 # a probe starts with at least this time, in which queues build up as under a steady load
 LEAD_S = 0.5
-OBJECTIVES = 10  # a probe lasts for this many times the latency of an objective
+LATENCIES = 10  # a probe lasts for this many times the latency of an objective
 # By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer
 # misses say little.
 LENGTHS = {CLOSED: (0, 20.0), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0)}
 TYPICAL = {CLOSED: 1, SCAN: 3, SEARCH: 7}  # measurements of a search, by purpose
-TYPICAL_PICKS, TYPICAL_LOAD, START_S = (
-    6,
-    0.9,
-    2.0,
-)  # for each topology; rate of probes / closed loop; start and stop
+TYPICAL_PICKS = 6  # for each setting
+TYPICAL_LOAD = 0.9  # rate of a probe, as a share of what the closed loop reaches
+START_S = 2.0  # to start and stop what is measured
 
 
 def search_s(plan: Plan, closed_rate: float) -> float:
@@ -61,7 +63,7 @@ def length(rate: float, closed_rate: float, purpose: str, objectives: Sequence[O
     limit_s = max(objective.latency_ns for objective in objectives) / 1e9
     relaxed_s = relaxation_s(rate, closed_rate)
     length_s = max(
-        shortest_s, min(LONGEST_S, wanted_s), OBJECTIVES * limit_s, RELAXATIONS * relaxed_s
+        shortest_s, min(LONGEST_S, wanted_s), LATENCIES * limit_s, RELAXATIONS * relaxed_s
     )
     return Slice(
         lead_ns=round(max(LEAD_S, limit_s, relaxed_s) * 1e9), length_ns=round(length_s * 1e9)

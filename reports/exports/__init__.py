@@ -21,14 +21,16 @@ IN_FOLDER = (
 )  # beside result.json
 
 
-def written(contents: Mapping[Path, str | bytes]) -> list[Path]:
+def written(contents: Mapping[Path, str | bytes], *, private: bool = False) -> list[Path]:
     """Write each content to its path, and return the paths. Raises BadInput if a path cannot be
     written.
+
+    private: no other user may ever read the files
     """
     try:
         for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path, content)
+            write(path, content, private=private)
     except OSError as error:
         named, cause = str(error.filename), str(error.strerror or error)
         raise BadInput(

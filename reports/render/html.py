@@ -17,6 +17,8 @@ from reports.document.model import COUNT, Column, Datum, Document, Figure, Table
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
+# START cells BETWEEN figure BETWEEN text END. with_printable_args() takes such characters out of
+# foreign texts.
 _START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
 _PIECES = re.compile(
     f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)"

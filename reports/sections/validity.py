@@ -10,7 +10,7 @@ from reports.document.model import Section, plain_table, traced, words
 from reports.parts.checks import FAILED, PASSED, UNKNOWN, WARNING, checked
 from reports.view import View
 
-PLACE = 60
+PLACE = 60  # in the order of sections (reports/sections/__init__.py)
 OF_SEARCHES = True
 TITLE = message("Validity")
 STATES = {

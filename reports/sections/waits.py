@@ -24,7 +24,7 @@ from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
 
-PLACE = 22
+PLACE = 22  # in the order of sections (reports/sections/__init__.py)
 MUCH = 0.1  # of the threads' time at work, which gets a sentence
 MOST_SENTENCES = 5
 MOST_LINES = 12

@@ -159,7 +159,7 @@ def test_a_failure_names_runtime_reason_and_the_users_file_and_leaves_nothing(
     before = {*place.parent.iterdir()}
     log.with_name("log.fail").touch()
     for file, name in ((made_of_it, "needs.txt"), (again, "needs.txt"), (project, "pyproject.toml")):
-        reason = f"packages of {name} could not be installed for runtime {recipe.interpreter.name}: no such package. Ch"
+        reason = f"packages of {name} could not be installed for runtime {recipe.interpreter.name}: no such package. Us"
         with pytest.raises(EnvironmentFailed, match=reason):
             environment(replace(recipe, requirements_file=Path(file), hashed=False))
     assert {*place.parent.iterdir()} == before
