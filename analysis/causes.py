@@ -39,7 +39,7 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float
     gains = []
     for cell in row.good if row and not is_open(row.params) else ():
         ours, services = cpu_ns([*cell.services, *cell.clients]), cpu_ns(cell.services)
-        if ours and services is not None and cores:
+        if ours and services is not None and cores and cell.wall_ns:
             busy = (
                 (ours - (burnt or 0) * services) / cell.wall_ns / cores
             )  # cores of other processes count as idle

@@ -125,19 +125,20 @@ def on_busy(word: Message, share: float | None) -> Message:
 
 def beside(cells: Iterable[CellResult], cores: int) -> Message:
     """Return a sentence on the CPU use of each program, such as PostgreSQL, that ran beside the
-    services.
+    services; empty if the number of cores is not known (0).
     """
-    good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]
-    names = good[0].beside if good else ()
+    good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered and cores]
+    names = dict.fromkeys(name for cell in good for name in cell.beside)
     return chained((_beside_words(name, good, cores) for name in names), SENTENCES)
 
 
 def _beside_words(name: str, good: Sequence[CellResult], cores: int) -> Message:
+    known = [cell for cell in good if name in cell.beside]
     return message(
         "{name} used {share} of the machine's CPU time, which is {time_us} us per request.",
         name=name,
-        share=_percent(fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)),
-        time_us=microseconds(fmean(cell.beside[name] / cell.answered for cell in good)),
+        share=_percent(fmean(cell.beside[name] / cell.wall_ns / cores for cell in known)),
+        time_us=microseconds(fmean(cell.beside[name] / cell.answered for cell in known)),
     )
 
 

@@ -60,8 +60,11 @@ class Pair:
 
     @property
     def cells(self) -> list[CellResult]:
-        """The measurements (cells) of both compared runtimes or services in one list."""
-        return [cell for cells in self.arms.values() for cell in cells.values()]
+        """The measurements (cells) of both compared runtimes or services in one list, at all
+        settings that this pair covers.
+        """
+        arms = [cells for single in self.singles for cells in single.arms.values()]
+        return [cell for cells in arms for cell in cells.values()]
 
     @property
     def is_at_rate(self) -> bool:

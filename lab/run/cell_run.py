@@ -232,7 +232,9 @@ class CellRun(ExitStack):
         return any(TIMEOUT in result.errors for result in results)
 
     def memory_bytes(self) -> int:
-        """Return the bytes of memory that all processes of the cell use now."""
+        """Return the bytes of memory that all processes of the cell use now: 0 after a failure."""
+        if self._result.reason:
+            return 0
         pids = {pid for child in self.children.started for pid in tree(child.process.pid)}
         return usage_of(pids)["pss_bytes"]
 

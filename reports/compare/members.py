@@ -39,6 +39,7 @@ SURROUNDINGS = {
 METHOD = {
     "warmup": message("the warm-up"),
     "duration_s": message("the duration in seconds"),
+    "arrivals": message("the arrivals of requests at a fixed rate"),
     "slices": message("whether runtimes take turns in time slices"),
     "client_runtime": message("the clients' runtime"),
     "pin_services": message("the services' CPUs"),

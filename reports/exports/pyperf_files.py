@@ -7,7 +7,7 @@ Source of the format: pyperf 2.10, _bench.py (version 1.0), _metadata.py and _co
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ def export(view: View, to: Path) -> tuple[list[Path], list[Message]]:
             "says what failed.",
             run=view.run.run_id,
         )
-    files = {to / _file_name(arm): _document(view, arm) for arm in arms}
+    files = {path: _document(view, arm) for arm, path in _paths(to, arms).items()}
     texts = {
         path: json.dumps(document, indent=1, ensure_ascii=False) + "\n"
         for path, document in files.items()
@@ -51,8 +51,17 @@ def export(view: View, to: Path) -> tuple[list[Path], list[Message]]:
     return written(texts), left_out
 
 
-def _file_name(arm: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.+_]+", "-", arm) + ".json"
+def _paths(to: Path, arms: Iterable[str]) -> dict[str, Path]:
+    """Return the path of each arm's file. Arms whose names differ in replaced characters alone
+    have files of their own.
+    """
+    paths: dict[str, Path] = {}
+    for arm in arms:
+        name = re.sub(r"[^A-Za-z0-9.+_]+", "-", arm)
+        while to / f"{name}.json" in paths.values():
+            name += "-"
+        paths[arm] = to / f"{name}.json"
+    return paths
 
 
 def _document(view: View, arm: str) -> dict[str, Any]:

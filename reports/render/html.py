@@ -130,8 +130,8 @@ class _Words:
         if datum.code:
             return unbroken(text)
         named = soft(text)
-        if datum.state.startswith("word "):
-            mark, _, word = text.partition(" ")
+        mark, _, word = text.partition(" ")
+        if datum.state.startswith("word ") and not mark.isalnum():  # a sign before the verdict
             named = Markup(
                 f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> '
                 f"{escaped(word)}</span>"

@@ -22,6 +22,7 @@ from core.messages import NOTHING, Message, message, plural, verbatim
 from record.comparison import Key, Setting, setting_key
 from record.saved_run import CellResult
 from reports.document.model import (
+    COUNT,
     Axis,
     Curve,
     Datum,
@@ -88,7 +89,8 @@ def _size_table(view: View) -> Table:
 
     def bar(row: Row) -> Datum:
         length, look = _services_bytes(row), view.looks[row.runtime]
-        drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
+        drawn = (0.0, length, f"bar r{look % COUNT} p{look % COUNT}")
+        shown = f"{row.runtime}: {mib(length)} MiB"
         strip = Strip(high=longest[row.key], bars=(drawn,), tip=shown)
         return Datum(strip=strip, cells=row.trace)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analysis.comparing import Comparison
-from analysis.others import others
+from analysis.others import beside, others
 from record.saved_run import CellResult
 from reports.parts.headline import headline
 from reports.sections.validity import section
@@ -108,3 +108,24 @@ def test_a_verdict_that_the_load_beside_one_arm_explains_is_withheld() -> None:
     assert one.verdict == "inconclusive"
     assert "the verdict would be: equivalent" in str(one.why)
     assert loaded([0.13] * 10, 0.88).verdict == "slower"
+
+
+def test_a_mean_over_settings_is_withheld_beside_other_processes_like_the_settings_that_it_covers() -> None:
+    cells = [
+        with_load(cell, 0.52)
+        for system in ("1", "2")
+        for arm, ratio in (("3.14", 1.0), ("3.14t", 1.5))
+        for cell in in_blocks(arm, [(2000 + block / 10) / ratio for block in range(10)], system=system)
+    ]
+    (mean,) = [one for one in View(run_of(cells)).comparisons if one.is_over_all]
+    assert (mean.verdict, mean.is_beside_others) == ("inconclusive", True)
+    assert mean.others == pytest.approx(0.52)
+
+
+def test_programs_beside_services_are_told_by_the_cells_that_have_them() -> None:
+    first, second = timed("3.14", 1, 1000), timed("3.14", 2, 1000)
+    cells = [replace(first, beside={"postgres": 10**9}), replace(second, beside={"valkey": 5 * 10**8})]
+    said = str(beside(cells, 2))
+    assert "postgres used 50%" in said
+    assert "valkey used 25%" in said
+    assert not beside(cells, 0)  # the number of cores is not known

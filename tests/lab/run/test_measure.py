@@ -10,9 +10,15 @@ from typing import Any
 
 import pytest
 
+from config.run_plan import Entry
+from core.errors import BadInput
 from core.processtree import tree
 from lab.folders import Sandbox
 from lab.run.cell_results import LIKE_WEBSOCKET
+from lab.run.measure import measure_together
+from lab.run.measured_runtimes import Runtime
+from lab.run.measurement_context import Bench
+from systems import find
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
 
 __all__ = ["scripted"]
@@ -122,6 +128,24 @@ def test_a_line_that_is_not_what_the_contract_wants_fails_the_cell(
     assert result.status == "failed"
     assert re.search(reason, str(result.reason))
     assert result.overhead_ns > 0
+
+
+def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
+    sandbox: Sandbox, any_runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The memory of the first one, which says whether the second one fits, is that of no process."""
+
+    @contextmanager
+    def refused(*_: object) -> Iterator[None]:
+        raise BadInput("no control groups here")
+        yield
+
+    monkeypatch.setattr("lab.run.children.service_group", refused)
+    system, name = find("2"), str(any_runtime.name)
+    bench = Bench(sandbox=sandbox, runtimes={name: any_runtime})
+    entries = [Entry(arm=arm, cell=small_cell(system, any_runtime), system=system) for arm in (name, f"{name} again")]
+    results = measure_together(entries, 1, bench, 0, lambda arms: (1, None))
+    assert [(one.status, str(one.reason)) for one in results] == [("failed", "no control groups here")] * 2
 
 
 @pytest.mark.parametrize(

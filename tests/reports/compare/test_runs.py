@@ -56,6 +56,7 @@ def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
         ({"cpu": "Other CPU"}, Method(), "the CPU model: Sample CPU (A); Other CPU (B)"),
         ({}, Method(warmup=Warmup(share=0.1)), "the warm-up: none (A); 10 % (B)"),
         ({}, Method(limit_cpus=0.5), "the services' CPU limit in cores: none (A); 0.5 (B)"),
+        ({}, Method(arrivals="poisson"), "the arrivals of requests at a fixed rate: uniform (A); poisson (B)"),
     ],
 )
 def test_another_machine_or_method_is_refused_unless_told_to(

@@ -1,0 +1,27 @@
+"""The words of a page's table cells, as a screen reader and a narrow screen have them."""
+
+import pytest
+
+from core.languages import ENGLISH
+from core.messages import NOTHING, verbatim
+from reports.document.model import Datum, Document, Section, words
+from reports.document.shapes import col, table
+from reports.render.html import page
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("▲ faster", '<span aria-hidden="true">▲</span><span class="long"> faster</span>'),
+        ("faster", "faster"),
+        ("slower on a busy machine", "slower on a busy machine"),
+    ],
+)
+def test_only_the_sign_of_a_verdict_is_hidden_from_screen_readers(text: str, shown: str) -> None:
+    def verdict(_: str) -> Datum:
+        return words(verbatim(text), state="word faster")
+
+    tables = (table(verbatim("Routes"), [col("Verdict", verdict)], [(NOTHING, ["GET /"])]),)
+    section = Section(key="routes", title=verbatim("Routes"), tables=tables)
+    made = page(Document(name="run", title=verbatim("run"), about=(), sections=(section,)), ENGLISH)
+    assert f">{shown}</td>" in made
