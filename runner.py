@@ -2,6 +2,10 @@
 """Run gilscope, which measures how the free-threaded build of CPython affects a threaded service.
 
 This module finds the command, prints errors and exits.
+
+Above the call of enter_environment(), only the standard library is imported, because the
+interpreter may lack the libraries until then. Commands are in commands/. Exit statuses: 0, 1 for a
+failed or unclear result, 2 for bad input, 3 for a missed threshold, 128 + N after signal N.
 """
 
 import errno
@@ -16,12 +20,15 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 
 
+# import names of packages without which no command works
 LIBRARIES = ("jinja2", "matplotlib", "numpy", "polib", "rich", "scipy", "yaml")
 
 
 def enter_environment() -> None:
     """Restart this program with the interpreter of .venv, which has the libraries, unless .venv is
     already in use.
+
+    Exit with status 2 if standard output is closed, or if a library is missing after all.
     """
     _expect_output()
     if str(ROOT) not in sys.path[:1]:  # missing if PYTHONSAFEPATH is set
@@ -128,7 +135,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run one gilscope command, print its error if it fails, and return the exit status."""
     for number in SIGNALS:
         signal.signal(number, _stop)
+    # English until the arguments are known to be valid
     output.use_language(())
+    # before anything can print an argument
     output.hide_arguments(arguments)
     try:
         surroundings.check(arguments)

@@ -1,5 +1,9 @@
 """Describe the builds of interpreters and the versions of programs that a run recorded, and how
 builds differ.
+
+The sources are core/runtime.py: RuntimeFacts and Flags. Facts are values by label; both are
+messages to show. commands/runtimes.py and the machine section of a report show them, and
+analysis/host_facts.py finds the differences between hosts.
 """
 
 from collections.abc import Mapping
@@ -10,7 +14,9 @@ from core.messages import COMMA, NOTHING, Message, listed, message, verbatim
 from core.runtime import Flags, RuntimeFacts
 
 YES, NO, UNKNOWN = message("yes"), message("no"), message("unknown")
+# labels of the fields of RuntimeFacts
 NAMED = {"version": message("version"), "compiler": message("compiler")}
+# labels of the fields of Flags, in the order in which they are shown
 FLAGS = {
     "pgo": message("PGO"),
     "lto": message("LTO"),
@@ -19,6 +25,7 @@ FLAGS = {
     "tail_call": message("tail-call interpreter"),
     "jit": message("JIT"),
 }
+# words for flags that are off; a flag that is not here is mentioned only if it is on
 WITHOUT = {
     "pgo": message("no PGO"),
     "lto": message("no LTO"),
@@ -48,7 +55,7 @@ def build_facts(facts: RuntimeFacts) -> dict[Message, Message]:
 def known(
     facts: Mapping[str, Any], labels: Mapping[str, Message], absent: Message = UNKNOWN
 ) -> dict[Message, Message]:
-    """Return the value of each fact by its label in *labels*, with *absent* for a missing value.
+    """Return the value of each fact by its label; *absent* if it is missing, 0 or empty.
 
     labels: the label of each fact's key
     """

@@ -5,6 +5,11 @@ The excess of a probe is the share of its requests that miss the objective, divi
 that may miss it. With p99<50ms, 1 % of the requests may miss it. The capacity is the rate where the
 expected excess is 1. Its posterior distribution is computed on a grid: all capacities up to what
 the closed loop reached are equally likely at first.
+
+analysis/capacity_search.py makes the probes of measurements, and asks for the next one. The module
+knows no run: rates are requests/s of all clients together, and logs are natural. Draws have a fixed
+seed. docs/decisions/031-capacity-search.md explains the method, and benchmarks/known_capacities.py
+tests it: run it after a change of a constant.
 """
 
 import math
@@ -22,7 +27,7 @@ NEAR = 0.15  # the estimate uses probes whose log(rate) is this near to that of 
 GRADED = 20.0  # an excess above 20 or below 1/20 only shows on which side of the limit the rate is
 ROUNDS = 8  # iterations of choosing the probes near the capacity
 BURST = 15.0  # least number of requests that miss the objective together
-GROWTH = 1.5  # see _log_ratio
+GROWTH = 1.5  # factor of the length of a burst near saturation; see _log_ratio
 SPREAD = 0.015  # assumed relative standard deviation of the capacity between starts of a service
 OUTLIER = 0.001  # weight of probes that say nothing, because something disturbed them
 STEEPNESS: Floats = np.geomspace(
@@ -161,11 +166,13 @@ def crossing(probes: Sequence[Probe], loop: Loop) -> Crossing | None:
     )
     if is_capped := math.isinf(high):
         rate = math.sqrt(low * loop.rate)
+    # probes in which nearly all requests miss show only a side of the limit
     graded = [probe for probe in near if 1 / GRADED < probe.excess < min(GRADED, 0.9 * probe.most)]
     is_bracket = is_capped or len(graded) < 2
     if is_bracket:
         first, last = min(first, low), max(last, min(high, loop.ceiling))
     return Crossing(
+        # at most the lowest throughput of the closed loop that agrees with what was measured
         rate=min(rate, 2 * loop.rate - loop.ceiling),
         low=float(first),
         high=float(last),
@@ -250,6 +257,7 @@ def _nearer(
     if found.is_bracket and low * (1 + WIDTH) < high < math.inf:
         return math.sqrt(low * high), SCAN
     long = [probe for probe in probes if probe.purpose == SEARCH]
+    # 1 % below the top counts as the top, because the rate of each client is a whole number
     at_top = [probe for probe in long if probe.rate >= top * 0.99]
     if len(long) >= FEWEST_LONG and (
         found.width <= WIDTH or (math.isinf(high) and len(at_top) >= FEWEST_LONG)

@@ -5,6 +5,11 @@ A search measures one probe of each arm in turn. With several settings, the firs
 the best setting of each arm (analysis/choice.py): in each round, each candidate gets
 PROBES_OF_ROUND probes, and the half with the lower capacities is dropped. Later probes measure only
 the chosen setting, and only they determine its capacity.
+
+The measurements of a run are its only state: after each round of probes, lab/run/experiment.py
+calls wanted() with the run so far, and an interrupted search goes on from a saved run. Purposes
+(CLOSED, PICK, SCAN, SEARCH) are those of core/objective.py. RATE is the requests/s of one client;
+all other rates here are of all clients together. analysis/capacity_model.py has the estimate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,10 +48,10 @@ from record.comparison import Key, Word, setting_key
 from record.saved_run import CellResult, Run
 
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
-MOST_PROBES = 16
+MOST_PROBES = 16  # at a rate, of an arm at one setting; those that choose it are counted apart
 MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
 PROBES_OF_ROUND = 3  # of a candidate, in each round of the choice
-MOST_ERROR = 0.1  # of the throughput of the closed loop
+MOST_ERROR = 0.1  # limit of the relative error that is assumed of the closed loop's throughput
 # a load generator that is later than this share of the limit may itself cause the misses
 LAG_SHARE = 0.25
 
@@ -69,6 +74,7 @@ class Capacity:
     """The probes of one arm at one setting, and the capacity that they show so far.
 
     params: the parameters without RATE. objectives: a rate must meet all of them
+    cells: its measurements in the order in which they ran, the faulty ones included
     rounds: for one of several settings, the rounds of the choice that it takes part in; 0 after
         the choice
     start_rate: the first rate in requests/s. With 0, the throughput of the closed loop determines
@@ -166,6 +172,8 @@ class Capacity:
             return 0.0, CLOSED
         if self.rounds and self.crossing and len(self.probes) >= PROBES_OF_ROUND * self.rounds:
             return None
+        # a probe that missed while the load generator was late shows nothing of the service, but no
+        # higher rate is worth a probe
         served = [one for one in self.probes if one.passes or not one.is_limited]
         ask = next_probe(served, loop)
         if self.start_rate and not self.probes:
@@ -173,6 +181,7 @@ class Capacity:
         limit = min((one.rate for one in self.probes if one not in served), default=inf)
         if not ask or ask[0] < limit:
             return ask
+        # look for a rate between the highest that passed and the lowest with a late generator
         below = max((one.rate for one in served if one.passes and one.rate < limit), default=0.0)
         lower = (below * limit) ** 0.5 if below else limit / STEP**2
         is_near = lower < below * (1 + WIDTH / 2) or lower < LOWEST * loop.rate
@@ -223,7 +232,7 @@ class Capacity:
         return min(met, key=lambda one: abs(log(one.rate / rate)), default=None)
 
 
-Pair = tuple[Capacity, Capacity]  # the arm in the denominator, and the one in the numerator
+Pair = tuple[Capacity, Capacity]  # the denominator's and the numerator's; not analysis.pairs.Pair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,6 +274,7 @@ def _cost(one: Capacity, round_: int) -> float | None:
     """Return the negative capacity that a candidate's probes showed after a round, or None if the
     round goes on.
     """
+    # later probes must not change an earlier round, so the first cells that end the round count
     for count in range(min(len(one.cells), PROBES_OF_ROUND * round_), len(one.cells) + 1):
         after = replace(one, cells=one.cells[:count], rounds=round_)
         if not after.wanted:
@@ -289,7 +299,7 @@ def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
 
 
 def wanted(run: Run) -> list[Wanted]:
-    """Return the next probe for each runtime whose search for the capacity has not ended."""
+    """Return the next probe for each arm whose search has not ended; [] when all have ended."""
     choosing = choices_of_arms(run).values() if run.plan.picks else ()
     candidates = [
         replace(one, rounds=choice.rounds + 1)
@@ -371,6 +381,7 @@ def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> 
     base, found = below.crossing, above.crossing
     assert base
     assert found
+    # both have draws from the same random numbers; shuffling one makes them independent
     drawn = np.array(found.draws) / np.random.default_rng(0).permutation(base.draws)
     outside, sure = (1 - CONFIDENCE) / 2, ALPHA / 2 / family
     low, high, sure_low, sure_high = np.quantile(drawn, [outside, 1 - outside, sure, 1 - sure])
@@ -425,6 +436,7 @@ def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
         allowed = objective.share * max(1, known)
         judged.append((misses / allowed, allowed, objective.share, objective.latency_ns))
     excess, allowed, share, limit_ns = max(judged, key=itemgetter(0))
+    # too few requests for p99: the largest delay. Without a latency limit, no delay matters
     lag_ns = cell.lag.percentile("p99") or cell.lag.max_ns
     return Probed(
         cell=cell,
@@ -459,7 +471,7 @@ def counted(cell: CellResult, objective: Objective) -> tuple[int, int]:
 
 
 def rate_of(cell: CellResult) -> float:
-    """Return the requests/s that all clients of a probe together sent."""
+    """Return the requests/s that all clients of a probe together were to send."""
     return float(number(cell, RATE) * number(cell, "NUM_CLIENTS"))
 
 

@@ -1,7 +1,9 @@
 """Causes that cost a service throughput, and how much can be gained at most if the time that one
 takes is saved.
 
-docs/why.md derives the bounds.
+docs/why.md derives the bounds. reports/sections/lost_time.py finds the causes, and takes the bound
+of each from here. A profile is an entry of Run.profiles, a dict with the keys of
+record/profile.py: Profile. A row (analysis/cell_index.py: Row) is one setting under one runtime.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,8 +21,9 @@ from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
 from record.saved_run import Run
 
-LEAST_GAIN = 0.03
-LEAST_BUSY = 0.01
+LEAST_GAIN = 0.03  # of the throughput; the report lists causes that can gain less last
+LEAST_BUSY = 0.01  # least value of the shares that bound() divides by, so that a gain is finite
+# types of the locks of Python code; a profile counts the spinning for these, but not for others
 LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 
@@ -35,6 +38,7 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float
         because removing the cause may then save any amount of CPU time
     """
     cores = cores_of(run, SERVICE, CLIENT)
+    # if a request takes only the rest of its time, throughput is 1 / (1 - share) times as high
     of_its_own = 1 / max(LEAST_BUSY, 1 - share) - 1
     gains = []
     for cell in row.good if row and not is_open(row.params) else ():
@@ -43,11 +47,13 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float
             busy = (
                 (ours - (burnt or 0) * services) / cell.wall_ns / cores
             )  # cores of other processes count as idle
+            # with the same CPU time per request, throughput cannot exceed that of busy cores
             of_idle = max(0.0, 1 / max(LEAST_BUSY, busy) - 1)
             gains.append(of_its_own if burnt is None else min(of_its_own, of_idle))
     if not gains:
         return None
     seen = effect(gains)
+    # fewer than 3 blocks have no interval
     return seen.high if isfinite(seen.high) else max(gains)
 
 

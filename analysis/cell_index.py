@@ -1,5 +1,10 @@
 """An index of a run's measurements (cells) by setting, runtime and block, with table rows as views
 of it.
+
+A setting is a system with one combination of parameter values (record/comparison.py: Setting, Key).
+An arm is a runtime, the second runtime of A/A, or a service that already runs. Most of analysis/
+and reports/ starts from these rows. A row keeps what it has computed, so nobody may change its
+histogram or its figures.
 """
 
 import re
@@ -19,7 +24,7 @@ from record.comparison import Key, Setting, setting_key
 from record.saved_plan import SavedRow
 from record.saved_run import CellResult, Run
 
-REASON_CHARACTERS = 200
+REASON_CHARACTERS = 200  # of each line of a reason
 EXCEPTION = re.compile(
     r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt)\b"
 )  # the line of a traceback that says what was raised
@@ -34,6 +39,7 @@ STATES: Mapping[State, Message] = {
     "invalid": message("invalid"),
     "not measured": message("not measured"),
 }
+# by state; Row.trouble sets the arguments, count, bad and reason
 TROUBLES = {
     "failed": plural(
         "{bad} of {count} block failed: {reason}",
@@ -237,7 +243,8 @@ def has_same_work(all_rows: Iterable[Row]) -> bool:
 
 
 def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
-    """Return the wall time per answered request by block. All throughput ratios use these times.
+    """Return the wall time per answered request by block, in ns. All throughput ratios use these
+    times.
 
     Cells without answers or without wall time are left out.
     """

@@ -5,6 +5,10 @@ The candidates are halved until one is left. A setting can be chosen by luck alo
 the measurements that choose a setting never judge it. In a run of blocks, even-numbered blocks
 choose and odd-numbered blocks judge. A search for the capacity chooses with probes of their own
 (analysis/capacity_search.py).
+
+A candidate is one setting under one runtime (analysis/cell_index.py: Row). Candidates compete if
+they have the same work: the parameters that say what clients ask for. lab/run/experiment.py asks
+between blocks which settings to drop, and reports/ shows the choices.
 """
 
 import json
@@ -32,9 +36,10 @@ from core.user_service import VARIANT
 from record.comparison import Key
 from record.saved_run import CellResult, Run
 
+# the parameters that are the work of gilscope's own systems
 WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 FEWEST_BLOCKS = 2 * FEWEST_FOR_RANGE - 1  # so that enough odd-numbered blocks judge
-ROUND_BLOCKS = 2  # choosing blocks of a round, because one block may be disturbed
+ROUND_BLOCKS = 2  # choosing blocks of each round; two, because one may be disturbed
 Item = TypeVar("Item")
 
 
@@ -133,9 +138,11 @@ def _every_choice(run: Run, rows: Sequence[Row]) -> Choices:
         if (is_own or row.system in framed) and row.runtime in arms
         if row.params.get("NUM_CLIENTS") and not is_open(row.params)
     ]
+    # the names of the parameters that are chosen, which are therefore no part of the work
     chosen = (
         {*SHAPE} if is_own or {*SHAPE} <= {*varying(candidates)} else set[str]()
     )  # topologies are compared
+    # variants are compared as values (record/comparison.py: VALUE), so they do not compete
     chosen |= {name for row in candidates for name in knobs_in(row.params)} - {VARIANT}
 
     def key(row: Row) -> tuple[str, str]:
@@ -163,6 +170,7 @@ def _choice(rows: Sequence[Row], run: Run) -> Choice[Row]:
 
     def cost(row: Row, round_: int) -> float | None:
         blocks = ROUND_BLOCKS * round_
+        # after the end of the run, a round ends with the blocks that there are
         has_ended = len(choosing(row)) >= blocks or run.finished_at
         return _cost_ns(row, blocks) if has_ended else None
 
@@ -217,6 +225,7 @@ def compare_bests(run: Run, chosen: Choices) -> list[Comparison]:
 
     The p values are adjusted for these comparisons only.
     """
+    # A/A is among the pairs because it makes all others invalid if it differs
     made = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
     for work, same in chosen.items():
         best = {name: row for name in runtimes(run) if name in same and (row := same[name].best)}

@@ -3,6 +3,11 @@ settings.
 
 The values of swept parameters are compared under each runtime, in the same family.
 The best settings of two runtimes for one workload are compared, too (analysis/choice.py).
+
+compare() is the entry. It makes pairs of measurements (analysis/pairs.py), judges them in families
+(analysis/judging.py), and withholds the verdicts that a check does not allow. The order of these
+checks decides which reason is given. A place is the index of a pair in the list of pairs.
+reports/view.py calls compare() for a report, and analysis/decisions.py between blocks.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +53,8 @@ from record.comparison import (
 )
 from record.saved_run import CellResult, Run
 
-BEST = "best"
+BEST = "best"  # name of the step between best settings, and the system in the pairs' setting
+# verdicts that say that there is a difference
 DIFFERENT = ("faster", "slower")
 AT_RATE_TAILS = (
     "p50",
@@ -59,6 +65,7 @@ SHORT, BUSY = (
     "busy",
 )  # codes of obstacles: an arm was timed too briefly; other processes decide the verdict
 UNCOUNTED = "uncounted"  # code of a note: some blocks do not count
+# verdicts for which no more blocks are needed
 DECIDED = (*DIFFERENT, "equivalent")
 AT_RATE = message(
     "requests came at a fixed rate (RATE), so throughput only shows that they were answered: "
@@ -304,7 +311,8 @@ def _details(
         for place, pair in families.get(kind, ()):
             if verdicts[place].obstacle.code != SHORT:
                 timed[kind == "aa"][place] = pair
-    # if all judged throughputs differ, their share of the level is free for the latencies
+    # if all judged throughputs differ, their share of the level is free for the latencies;
+    # so it is if no throughput is judged, because all() of nothing is True
     passed_on = share * all(
         verdicts[place].verdict in DIFFERENT for place, _ in families.get("judged", ())
     )
@@ -383,6 +391,7 @@ def _comparison(
 ) -> Comparison:
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
+    # a pair over all settings has no cells of its own, so these figures and its notes are empty
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
     arms = (step.denominator, step.numerator)
     differs = [
@@ -398,6 +407,7 @@ def _comparison(
         denominator=step.denominator,
         step=step.name,
         blocks=len(pair.ratios),
+        # of two settings, the A/A of the numerator's
         noise_floor=floors.get([pair.setting, *pair.sides][-1]),
         confounds=[] if step.name in ("aa", *OF_VALUES) else differs,
         notes=[*full(used, in_use, cells), *_notes(pair, run)],

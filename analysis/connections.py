@@ -1,5 +1,8 @@
 """Write the report's notes on closed connections, on requests that were sent twice, and on delays
 by TCP.
+
+analysis/comparing.py adds the notes to a comparison, and withdraws blocks_needed if TCP delays the
+answers, because more blocks do not help. An arm is a runtime, or a service that already runs.
 """
 
 from collections.abc import Sequence
@@ -18,12 +21,12 @@ from core.request_plan import Request, RequestPlan
 from record.saved_run import CellResult, Run
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work
-ABOUT_ONE = 1.5
+ABOUT_ONE = 1.5  # answers of a connection: with fewer, it was closed after every answer
 DELAYED_ACK_NS = range(
     39_500_000, 50_000_000
 )  # TCP_DELACK_MIN is 40 ms; with HZ=250, 44 ms were measured
-MOST_IDLE_CORES = 0.5
-MOST_BLOCKS = 0.75
+MOST_IDLE_CORES = 0.5  # cores: a service that uses fewer is idle for most of the time
+MOST_BLOCKS = 0.75  # least share of an arm's blocks at a setting that are delayed
 # after this time, a first packet that was dropped is sent again (RFC 6298, 2.1)
 CONNECT_AGAIN_NS = 1_000_000_000
 
@@ -161,5 +164,6 @@ def _is_delayed(cell: CellResult) -> bool:
     """Return whether half of a cell's answers took as long as a delayed acknowledgement, on idle
     cores.
     """
+    # an unknown CPU time counts as infinite, so that nothing is claimed
     used_cores = (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1)
     return (cell.latency.percentile("p50") or 0) in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES

@@ -1,4 +1,9 @@
-"""Rank services by throughput under each runtime at the same load."""
+"""Rank services by throughput under each runtime at the same load.
+
+A contestant is a row of the results (analysis/cell_index.py: Row): one setting under one runtime.
+The sections of experiments/ and reports/parts/contest.py show the rankings. Shares come from
+checked_ratio() (analysis/gates.py), and have no verdict of their own.
+"""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,9 @@
 """When a run may end, and whether a runtime is slower than a plan allows, by the comparisons of the
-run. analysis/comparing.py explains the fields of a comparison, such as its step and tails.
+run. record/comparison.py explains the fields of a comparison, such as its step and tails.
+
+lab/run/experiment.py asks is_enough() after each block. commands/running.py fails a run by its
+regressions (fail_if_slower), and reports/ shows how many blocks to add. Each call compares the run
+anew, with p values that allow for such looks (analysis/significance.py: Looks).
 """
 
 from collections import Counter

@@ -1,5 +1,9 @@
-"""Details of a comparison besides its ratio: factors of the ratio, capacity, latency percentiles,
-noise.
+"""Details of a comparison besides its ratio: its factors, latency percentiles, and mean latencies
+of routes.
+
+analysis/comparing.py calls it for each pair (analysis/pairs.py: Pair), which has the measurements
+of the denominator and of the numerator. A ratio above 1 means that the numerator has more
+throughput, takes less time, or uses more cores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +22,7 @@ Detail = tuple[str, str]  # a field of the comparison, `tails` or `routes`, and 
 PERCENTILES = {
     ("tails", metric.percentile): metric.read for metric in METRICS.values() if metric.percentile
 }
+# by key of AllFactors: the kinds of processes whose CPU time is added up
 SIDES = {"both": ("service", "client"), "service": ("service",), "client": ("client",)}
 
 
@@ -62,7 +67,10 @@ def factors(pair: Pair) -> AllFactors:
 
 
 def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
-    """Return the CPU time per request of services, clients or both, in ns; None if unknown."""
+    """Return the CPU time per request of services, clients or both, in ns.
+
+    None if it is unknown or 0 for any of them.
+    """
     spent = [METRICS[f"{kind}_cpu_ns_per_request"].read(cell) for kind in kinds]
     return sum(ns or 0 for ns in spent) if all(spent) else None
 
@@ -76,11 +84,11 @@ def latencies(
     """Compare latencies of the two runtimes or services in each pair: percentiles, and the means of
     routes.
 
-    Returns {detail: JudgedRatio} for each pair that has any. A ratio above 1 means less latency.
+    Returns {detail: JudgedRatio} by the keys of *pairs*. A ratio above 1 means less latency.
     The p values are corrected for all latencies of all pairs together. A latency is missing if
     the cells have too few requests (analysis.metrics.FEWEST).
     readers: a function for each latency that reads it from a cell
-    method: the arguments margin, anytime and seed of judge_family()
+    method: the arguments margin, looks and share of judge_family()
     """
     ratios = {
         (place, detail): logs

@@ -1,5 +1,8 @@
 """Format numbers: each kind of number has the same format everywhere in a report. Choose round
 numbers for ticks.
+
+The functions take raw values: ns, bytes, counts, or shares from 0 to 1. The numbers of all reports
+go through them, so a change of one alters the expected outputs in tests/golden (`make golden`).
 """
 
 from collections.abc import Callable
@@ -9,10 +12,11 @@ from typing import NamedTuple
 from core.messages import Message, message
 
 Form = Callable[[float], str]  # formats a number as text
-SMALL = 0.1
+SMALL = 0.1  # a ratio or share below it is shown with more digits
 LONG_NS = 1e7  # latencies from here on are shown in ms
 MIB = 2**20
 KIB = 2**10
+# distances of ticks, as factors of a power of ten
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -28,7 +32,7 @@ hundredths = scaled("{:.2f}")
 thousandths = probability = scaled("{:.3f}")
 percent = scaled("{:.1%}")  # of a share of 1
 whole_percent = scaled("{:.0%}")
-mib = scaled("{:,.1f}", MIB)  # of bytes, as the next two
+mib = scaled("{:,.1f}", MIB)  # of bytes, as the next
 kib = scaled("{:,.1f}", KIB)
 
 
@@ -93,7 +97,7 @@ def size(value_bytes: float) -> str:
 
 
 def round_values(low: float, high: float, count: int = 6) -> list[float]:
-    """Return about *count* round values between *low* and *high*, for the ticks of a
+    """Return about *count* round values from *low* to *high* (inclusive), for the ticks of a
     linear scale.
     """
     if high <= low:

@@ -1,5 +1,9 @@
 """Validity checks (gates) that measurements must pass before they are compared, and notes on less
 reliable numbers.
+
+A gate returns a message with the reason, or an empty message (falsy) if the cells pass. A gate
+withholds the verdict of a comparison, but a note only stands beside it. analysis/pairs.py,
+comparing.py, choice.py and contests.py ask the gates. docs/evidence.md explains gates and notes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +26,7 @@ from core.system import CLIENT, SERVICE
 from core.user_service import SERVER, VARIANT
 from record.saved_run import DISTURBANCES, CellResult, Run
 
-# minimum timed window of an arm over all blocks; simulated in docs/statistics.md
+# minimum timed window of an arm over all blocks; docs/measurements/statistics.md has simulations
 LEAST_TIMED_NS = 2_000_000_000
 MOST_SATURATION = 0.8  # of the cores available to the clients
 MOST_IN_USE = 0.9  # of all cores
@@ -32,11 +36,12 @@ MOST_IDLE = 0.02
 # of an arm over all blocks; in a shorter time, one tick of the CPU clock is a large share
 LEAST_IDLE_NS = 500_000_000
 TICK_NS = 10_000_000  # of the clock that counts CPU time on many machines
+# fields of record/child_lines.py: ProcessUsage; None if the state could not be read
 GIL_AND_JIT = {
     "GIL": ("gil_enabled_ready", "gil_enabled_end"),
     "JIT": ("jit_enabled_ready", "jit_enabled_end"),
 }
-FAILED = "failed"
+FAILED = "failed"  # code of the message that measurements failed, which reports/ reads
 NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
 
 
@@ -119,6 +124,7 @@ def mixed(cells: Sequence[CellResult]) -> Message:
             "some of the compared cells were measured in time slices (--order slices), and others "
             "were not"
         )
+    # each system, arm and variant must have had a single environment, so the last one is compared
     last = {packaged(cell): cell.environment for cell in cells}
     changed = next((cell.arm for cell in cells if cell.environment != last[packaged(cell)]), "")
     text = message(
@@ -154,6 +160,7 @@ def saturation(cell: CellResult, cores: int) -> float | None:
     spent_ns = cpu_ns(cell.clients)
     if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:
         return None
+    # an unknown state counts as with a GIL
     with_gil = any(client.gil_enabled_end is not False for client in cell.clients)
     usable = min(cores, len(cell.clients)) if with_gil else cores
     return spent_ns / (cell.wall_ns * usable)
@@ -225,6 +232,7 @@ def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
 
 
 def _otherwise(cell: CellResult) -> list[Message]:
+    # others() knows the steal time of this machine only, so with several hosts, nothing is left out
     are_known = bool(cell.others) and not cell.hosts
     return [
         one

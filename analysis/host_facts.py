@@ -1,4 +1,9 @@
-"""Facts about runs on several hosts: cores of services and clients, and host differences."""
+"""Facts about runs on several hosts: cores of services and clients, and host differences.
+
+A host is a machine of the run, by name; the name "" is the machine that runs gilscope. Roles are
+SERVICE and CLIENT (core/system.py). analysis/gates.py needs the cores, and analysis/comparing.py
+lists differences of hosts among the confounds.
+"""
 
 from collections.abc import Mapping
 
@@ -11,6 +16,7 @@ from core.system import CLIENT, SERVICE
 from record.saved_plan import MachineFacts
 from record.saved_run import Run
 
+# labels of the fields of record/saved_plan.py: HostFacts that hosts must have in common
 MACHINE: Mapping[str, Message] = {
     "cpu": message("CPU"),
     "cores_usable": message("cores"),
@@ -23,7 +29,10 @@ ALONE = Layout(
 
 
 def cores_of(run: Run, *roles: str) -> int:
-    """Return on how many cores, over all hosts, the processes of *roles* may run; 0 if unknown."""
+    """Return on how many cores, over all hosts, the processes of *roles* may run; 0 if unknown.
+
+    On a host where all of the roles are pinned (--pin), only the pinned cores count.
+    """
     layout, method = run.plan.layout or ALONE, run.plan.method
     pins = {SERVICE: method.pin_services, CLIENT: method.pin_clients}
     names = {SERVICE: (layout.services_on,), CLIENT: layout.clients_on}

@@ -2,6 +2,11 @@
 
 The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines
 each verdict, and how the number of missing blocks is estimated.
+
+A family is all comparisons whose p values are adjusted together. analysis/comparing.py and
+details.py call judge_family() for a run, and reports/compare/compared_runs.py calls judge_runs().
+The keys that identify comparisons are the caller's. Log-ratios are above 0 if the numerator is
+faster. benchmarks/method_simulated.py simulates the error rates: run it after a change.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -35,12 +40,14 @@ from record.saved_plan import SavedPlan
 
 Key = TypeVar("Key", bound=Hashable)
 
-MARGIN = SavedPlan.margin
-POWER = 0.8
-MOST_BLOCKS = 1000
+MARGIN = SavedPlan.margin  # the default of --margin
+POWER = 0.8  # probability that the estimated number of blocks gives a verdict
+MOST_BLOCKS = 1000  # a larger estimate is not given as a number
+# the largest numbers of blocks that are called "a few" and "dozens"
 MOST_FEW, MOST_DOZENS = 11, 99
 FEW, DOZENS, HUNDREDS = message("a few"), message("dozens"), message("hundreds")
 NO_BLOCK = message("no block has both of the compared measurements")
+# an empty default, which nothing may change
 NONE: Mapping[Any, Any] = {}
 
 
@@ -107,6 +114,7 @@ def _word_and_reason(evidence: Evidence) -> tuple[Word, Message]:
     is_significant = seen.count >= evidence.fewest and evidence.p <= ALPHA
     includes_1 = ratio.low <= 1 <= ratio.high
     p = _p_text(evidence, evidence.p)
+    # before faster and slower, because a significant difference may lie inside the margin
     if evidence.holds(seen) and evidence.holds(evidence.total) and evidence.p_outside <= ALPHA:
         inside = _inside_text(evidence)
         if evidence.p > ALPHA or includes_1:
@@ -234,6 +242,7 @@ def quantiles(family: float) -> tuple[float, float, float]:
 
 
 def _blocks(spread: float, distance: float) -> float:
+    # a smaller distance needs more than MOST_BLOCKS blocks by far, and may be 0 or negative
     return ceil((spread / distance) ** 2) if distance > spread / MOST_BLOCKS else inf
 
 

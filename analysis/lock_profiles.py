@@ -1,4 +1,7 @@
-"""Figures of the profiles of `--profile locks`."""
+"""Figures of the profiles of `--profile locks`, for reports/sections/locks.py and lost_time.py.
+
+A profile is an entry of Run.profiles, a dict. record/profile.py: LocksProfile declares its keys.
+"""
 
 from collections.abc import Mapping
 from typing import Any

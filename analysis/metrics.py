@@ -4,6 +4,10 @@ Tables, rankings, charts, comparisons, CSV files and --json take a metric by its
 one, append it to _ALL; their order is that of the columns of cells.csv. A row's value
 is the median over its blocks. A percentile for which any block has too few requests is that of the
 requests of all blocks together.
+
+A block is a repetition of the run, in which each cell is measured once. A metric reads only the
+CellResult (record/saved_run.py), and returns None if that does not have the figure. Keys are a
+public format: users read them in cells.csv and --json.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,12 +35,14 @@ from record.saved_run import CellResult
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by key; None if unknown
+# requests that a percentile needs
 FEWEST = {
     "p50": 20,
     "p90": 100,
     "p99": 1000,
     "p999": 10_000,
-}  # requests, so that ten of them lie beyond a percentile
+}  # so that ten of them lie beyond it
+# figures that a histogram knows exactly, from one request on
 EXACT = ("min", "mean", "max")
 UNITS = {
     "_per_request": "ns/request",
@@ -232,6 +238,7 @@ def _counted(pool: Callable[[list[int]], int], processes: str, name: str) -> Rea
     return lambda cell: _of_all(pool, getattr(cell, processes), name)
 
 
+# the keys that FEWEST and EXACT have, in the order of columns; values as in Metric.meaning
 LATENCIES = {
     "min": "shortest",
     "mean": "mean",
@@ -241,6 +248,7 @@ LATENCIES = {
     "p999": "99.9th percentile of",
     "max": "longest",
 }
+# by field of ProcessUsage: how to combine the values of several processes, and the meaning
 USAGE: Mapping[str, tuple[Callable[[list[int]], int], str]] = {
     "cpu_user_ns": (sum, "CPU time in user mode of all"),
     "cpu_system_ns": (sum, "CPU time in the kernel of all"),
@@ -249,6 +257,7 @@ USAGE: Mapping[str, tuple[Callable[[list[int]], int], str]] = {
     "run_queue_ns": (sum, "time that threads were ready to run but had no core, of all"),
     "max_rss_bytes": (max, "peak resident memory of the largest of the"),
 }
+# by field of CellResult with a histogram: the meaning of its values
 TIMES = {
     "latency": "time from request to answer",
     "connect": "time to open a connection",
@@ -435,6 +444,7 @@ _ALL = (
     ),
 )
 METRICS: Mapping[str, Metric] = {one.row_key: one for one in _ALL}
+# Row.columns (analysis/cell_index.py) has their values, so *read* returns None
 OF_ROWS = (  # numbers that only a row has
     Metric(
         "ratio_to_first_runtime",
@@ -456,7 +466,9 @@ OF_ROWS = (  # numbers that only a row has
     ),
 )
 THROUGHPUT = METRICS["requests_per_s"]
+# the metrics of Row.figures: those that some table shows
 LABELLED = [metric for metric in METRICS.values() if metric.label]
+# by the keys of Row.columns
 ROW_METRICS: Mapping[str, Metric] = {metric.row_key: metric for metric in (*LABELLED, *OF_ROWS)}
 
 

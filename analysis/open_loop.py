@@ -1,4 +1,9 @@
-"""Explain latency in closed loops, and in open loops, in which clients send at a fixed rate."""
+"""Explain latency in closed loops, and in open loops, in which clients send at a fixed rate.
+
+The parameter RATE of a cell is the requests/s of each client; a closed loop has none, or 0. Many
+modules ask is_open(), because throughput is no result at a fixed rate. reports/sections shows the
+sentences.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +11,7 @@ from typing import Any
 from analysis.cell_index import Row
 from core.messages import Message, message
 
-NOTABLE = 0.001
+NOTABLE = 0.001  # of the due requests; a larger share of unsent requests is mentioned
 WORDS = {  # by whether the loop is open: the sentence for the page, and that for a terminal
     False: (
         message(

@@ -3,6 +3,10 @@ processes.
 
 Other processes are those that do not belong to the run. On a virtual machine, steal time counts as
 one of them.
+
+The figures come from CellResult.others, a dict by host of record/cell_parts.py: OtherProcesses.
+analysis/comparing.py withdraws verdicts that disturbed blocks may have caused, and reports/ shows
+the sentences. Programs "beside" the services, such as their database, belong to the run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +24,7 @@ from record.saved_run import CellResult
 MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is marked
 MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so
 MOST_BUSY = 0.25  # of the cores; a verdict must hold without the blocks in which others used more
-MOST_NAMED = 3
+MOST_NAMED = 3  # busiest processes in Others.busiest
 # the name in top and /proc/stat for CPU time that the host of a virtual machine took
 STEAL = "steal"
 
@@ -91,7 +95,7 @@ def others(cells: Iterable[CellResult]) -> Others | None:
     by_block: dict[int, dict[str, list[Seen]]] = {}
     for cell in cells:
         for host, seen in cell.others.items():
-            # "" is this machine; the steal time of other hosts is not known
+            # the key "" is this machine; the steal time of other hosts is not known
             steal = 0.0 if host else (cell.machine or {}).get("steal") or 0.0
             busiest = {**seen["busiest"], STEAL: steal} if steal else seen["busiest"]
             with_steal: Seen = {**seen, "share": seen["share"] + steal, "busiest": busiest}
@@ -125,7 +129,9 @@ def on_busy(word: Message, share: float | None) -> Message:
 
 def beside(cells: Iterable[CellResult], cores: int) -> Message:
     """Return a sentence on the CPU use of each program, such as PostgreSQL, that ran beside the
-    services; empty if the number of cores is not known (0).
+    services.
+
+    cores: the number of the machine's cores; 0 if it is not known, and then the sentence is empty
     """
     good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered and cores]
     names = dict.fromkeys(name for cell in good for name in cell.beside)
@@ -165,7 +171,7 @@ def _mean(seen: Sequence[Seen], shares: Iterable[float]) -> float:
     """Return the mean of *shares*, each weighted by the number of cores and the length of its
     observation.
 
-    seen: the observation to which each share belongs
+    seen: the observation to which each share belongs, in the same order
     """
     return fmean(shares, [one["cores"] * one["window_ns"] for one in seen])
 

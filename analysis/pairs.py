@@ -4,6 +4,10 @@ all of them.
 Arms are runtimes, or services that already run. Each such service is compared with the first one,
 as step `other`. If a parameter has several values in a plan, each value is compared with the first
 value, under each runtime.
+
+analysis/comparing.py judges the pairs. A step (analysis/steps.py) names the two arms of a pair. The
+mappings *arms* have the denominator first, and the code here and in comparing.py takes their values
+in this order. A log-ratio is above 0 if the numerator is faster.
 """
 
 import json
@@ -25,12 +29,13 @@ from core.sweeps import Sweep, sweeps, swept_names, varying_names
 from record.comparison import OVER_ALL, VALUE, setting_key
 from record.saved_run import CellResult, Run
 
+# the keys of Pair.arms, in their order, and names of fields of Step
 SIDES = ("denominator", "numerator")
 NONE_PASSED = message("no setting passed its validity checks")
 
 Setting = tuple[str, str]  # system, parameters as text
 Cells = Mapping[int, CellResult]  # by block
-ByBlock = dict[int, float]
+ByBlock = dict[int, float]  # log-ratios, or times in ns
 # a block counts if its slices are so many times as long as the longest requests that matter
 LEAST_TAILS = 2
 
@@ -41,7 +46,8 @@ class Pair:
     settings.
 
     arms:  the cells of the denominator and of the numerator
-    over:  the pairs of the single settings, if this pair covers several settings
+    over:  the pairs of the single settings, if this pair covers several settings; *arms* are then
+        empty
     sides: the denominator's and the numerator's setting, if the two arms have different settings
     """
 
@@ -180,6 +186,7 @@ class Pair:
         of:    computes the results of one setting, by block, from the known values of both
         known: returns the value of each measurement by block, for those with a known value
         """
+        # a gate leaves a setting out of a mean, but a single setting keeps its own ratios
         passed = [single for single in self.singles if not (self.over and single.gate)]
         return mean_over_cells(
             of(*map(known, map(single._timed, single.arms.values()))) for single in passed
@@ -211,6 +218,7 @@ class Interaction(Pair):
         return [cell for single in self.over for cell in single.cells]
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
+        # the change of the step: its log-ratio at the last value minus that at the first
         below, above = (single._mean(of, known) for single in self.over)
         return {block: above[block] - ratio for block, ratio in below.items() if block in above}
 
@@ -283,6 +291,7 @@ def pairs(run: Run) -> list[Pair]:
         made += _over_all(made, found)
     arms = services or [name for name in runtimes(run) if name != NATIVE]
     compared = [step for step in found if step.name != "aa"]
+    # the step whose change along a sweep is an interaction: first to last runtime, or the last step
     ends = next(
         (step for step in compared if step.name == "whole"), compared[-1] if compared else None
     )

@@ -1,5 +1,9 @@
 """Garbage collections of the services, and the causes of slow requests, of each setting under each
 runtime.
+
+Slow requests are those beyond a percentile of a cell's latencies. CellResult.slow and
+ServiceResult.pauses (record/) have the figures. The sections garbage_collections and lost_time of
+reports/sections show the results.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,8 +25,8 @@ PERCENTILES: Mapping[str, str] = {
     "p999": "p99.9",
     "p99": "p99",
 }  # a setting uses the first that all of its cells have
-LEAST_FINDING = 0.05  # smallest share of the slow requests' time that gets a sentence
-COLLECTION = "collection"
+LEAST_FINDING = 0.05  # share of the slow requests' time; see SlowShare.is_finding
+COLLECTION = "collection"  # the cause garbage collection
 # causes whose share of the slow requests' time result.json has
 CAUSES = (COLLECTION, "service", "client", "steal")
 
@@ -54,7 +58,8 @@ class SlowShare(NamedTuple):
         """Return whether the share of the slow requests' time is significantly larger than at
         random times.
 
-        Fewer than 6 blocks give a range and no finding.
+        The low end of the excess must reach LEAST_FINDING. Fewer than 6 blocks give a range and no
+        finding.
         """
         return not self.excess.is_range and self.excess.low >= LEAST_FINDING
 
@@ -125,6 +130,7 @@ def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses
 
 
 def _figures(service: ServiceResult) -> list[int]:
+    # _pauses() unpacks these figures in the same order
     of = service.pauses
     assert of is not None, "of cells whose collections are known"
     return [sum(of.collections), sum(of.total_ns), of.processes, of.longest_ns, of.unkept]

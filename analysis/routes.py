@@ -1,6 +1,8 @@
 """Routes: the requests of a user's service by name, with the figures of each and its mean latency.
 
-A route is the requests of a plan that have one name.
+A route is the requests of a plan that have one name. The place of a route is its index in names()
+and in CellResult.routes. analysis/comparing.py compares the routes of two arms, and
+reports/sections/routes.py shows them.
 """
 
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from core.runtime import NATIVE
 from record.comparison import VALUE, SavedComparison
 from record.saved_run import CellResult, Run
 
+# the mean latency, which a route has even if it has too few requests for percentiles
 MEAN = METRICS["mean_ns"]
 
 
@@ -62,8 +65,10 @@ def _alone(place: int, cell: CellResult) -> CellResult:
     """Return a cell as if its clients had sent only the requests of the route at *place*."""
     if place < len(cell.routes):
         one = cell.routes[place]
+        # the fields of RouteCounts have the names that CellResult gives to the same counts
         counts: Json = {name: getattr(one, name) for name in one.__struct_fields__}
         return replace(cell, **counts)
+    # a cell that failed may have no routes
     return replace(cell, requests=0, answered=0, errors={}, latency=SparseHistogram())
 
 

@@ -1,5 +1,10 @@
 """Names of settings: the system, and the parameters that distinguish settings of the
 same system.
+
+A setting is a system with one combination of parameter values, such as NUM_CLIENTS 8. Systems of
+gilscope have a number as their name, and a user's service has its own name. All sections of
+reports/ and the progress in the terminal name settings by these functions. Titles are message ids,
+which are translated when they are printed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

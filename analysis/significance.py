@@ -2,6 +2,10 @@
 blocks.
 
 Methods, sources and limits are in docs/statistics.md.
+
+The values are log-ratios, one per block: above 0, the numerator is faster. analysis/judging.py
+makes verdicts of the p values. Random numbers have a seed, so that each report of a saved run has
+the same p values. benchmarks/method_simulated.py simulates the error rates: run it after a change.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,17 +25,18 @@ ALPHA, LATER_ALPHA = 0.04, 0.01
 # The share of the level that each family of comparisons in a report has. Their sum is 1. The tails
 # are one family with the routes.
 SHARES = {"throughput": 0.88, "tails": 0.07, "best": 0.03, "league": 0.02}
-CLIP = 1.5
-EXACT_UP_TO = 32
-FLIPS = 19_999
-PERMUTATIONS = 9_999
+CLIP = 1.5  # values are limited to this many times their median distance from 0
+EXACT_UP_TO = 32  # blocks; each half of them has 2 ** 16 sums
+FLIPS = 19_999  # random patterns of signs, above EXACT_UP_TO blocks
+PERMUTATIONS = 9_999  # of the blocks of two saved runs; exact if there are no more
+# bets of anytime_p(): shares of the wealth; the wealth is divided equally among them
 STAKES = np.array([0.2, 0.4, 0.6, 0.8, 0.95])
-FEWEST_FOR_DEPENDENCE = 8
+FEWEST_FOR_DEPENDENCE = 8  # blocks
 Test = Callable[[Floats], float]
 # with 60 blocks, the test detects 95 % of the runs whose interval is wrong because the ratio drifts
 ENOUGH = 60
-SHUFFLES = 999
-DEPENDENT_ALPHA = 0.05
+SHUFFLES = 999  # random orders of the blocks in dependence()
+DEPENDENT_ALPHA = 0.05  # level of the test for dependence
 DEPENDENT: Message = message("successive blocks are correlated, so the interval may be too narrow")
 
 

@@ -3,6 +3,9 @@
 A log-ratio is ln(time of the denominator / time of the numerator): above 0, the numerator is
 faster. Methods, sources and limits are in docs/statistics.md. benchmarks/method_simulated.py
 simulates the methods' error rates.
+
+The functions are pure and know nothing of a run. Their values are of blocks (repetitions), or of
+batches of samples. Verdicts (analysis/judging.py) and sections of reports/ use them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +22,8 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
+# values with which minimum and maximum are given, values with which there is an interval, and
+# batches with which the share of samples has an interval
 FEWEST_FOR_RANGE, FEWEST_FOR_INTERVAL, FEWEST_BATCHES = 3, 6, 8
 
 
@@ -91,7 +96,7 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
     """Return the typical log-ratio with its 95 % interval (Hodges-Lehmann estimate).
 
-    per_block: log-ratios, shape (blocks,)
+    per_block: log-ratios, shape (blocks,); raises ValueError if there is none
     The estimate is the median of the means of all pairs, including each value with itself. The
     interval holds the values that Wilcoxon's signed-rank test does not reject; it is exact if
     values are distributed symmetrically. Fewer than 6 blocks give the median, and 3 to 5 blocks
@@ -127,6 +132,8 @@ def paired_ratio(
 ) -> Estimate | None:
     """Return the typical ratio of two arms, with its interval; None if no block
     measured both arms.
+
+    denominator, numerator: block -> time per request; above 1, the numerator is faster
     """
     per_block = [*log_ratios(denominator, numerator).values()]
     return effect(per_block).ratio if per_block else None
@@ -194,7 +201,7 @@ def t_estimate(value: float, error: float, degrees: int, count: int, tests: int 
 
 
 def t_quantile(degrees: int, probability: float) -> float:
-    """Return the quantile of Student's t distribution for a probability."""
+    """Return the quantile of Student's t distribution with *degrees* of freedom."""
     from scipy import (
         special,
     )  # the import takes 0.2 s, and a report of few blocks needs no t interval
@@ -208,6 +215,7 @@ def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estim
 
     Successive samples of a thread are correlated, so a batch counts as one observation. The
     interval is that of a ratio of two sums: variance by linearisation, and Student's t.
+    counts, totals: samples in the counted state, and all samples, in each batch
     docs/statistics.md has the source.
     """
     value, variance, degrees = _share(counts, totals)
@@ -226,7 +234,7 @@ def difference(
     """
     value, variance, degrees = _share(counts, totals)
     less, of_less, fewer = _share(other, other_totals)
-    degrees = min(degrees, fewer)  # conservative
+    degrees = min(degrees, fewer)  # the smaller number gives the wider interval
     return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, degrees + 1, tests)
 
 

@@ -1,5 +1,9 @@
 """Steps: which runtimes are compared, and in what they differ, such as version, build,
 GIL or JIT.
+
+Runtime names are those of core/runtime.py: `3.14t` is free-threaded, `3.14t+gil` has its GIL on,
+and `3.14+jit` has its JIT on. analysis/pairs.py makes a pair of measurements of each step.
+choice.py compares best settings by these steps, and capacity_search.py capacities.
 """
 
 import itertools
@@ -24,6 +28,7 @@ FLAGS: Mapping[str, Arg] = {
     "jit": message("JIT built in"),
 }
 VERSION = message("version")
+# by Step.name: what a report calls the step; OF_VALUES have no name here
 NAMES: Mapping[str, Message] = {
     "version": VERSION,
     "patch": message("patch"),
@@ -41,6 +46,7 @@ INCREMENTAL_GC = (
     ((14, (0, "a", 1)), (14, (5, "release", 0))),
     ((15, (0, "a", 1)), (15, (0, "b", 1))),
 )
+# the field of RuntimeName that differs for each cause, in the order in which causes are named
 CAUSES: Mapping[StepName, str] = {
     "version": "version",
     "patch": "patch",
@@ -132,9 +138,11 @@ def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
     """
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
+        # members of a group differ only in: build and GIL; GIL and JIT; release
         groups["release", name.version, name.patch, name.jit_enabled].append(name)
         groups["build", name.version, name.patch, name.free_threaded].append(name)
         groups["kind", name.free_threaded, name.suffixes].append(name)
+    # each group keeps the order of *chain*, so neighbours in a group are neighbouring values
     single = [pair for group in groups.values() for pair in itertools.pairwise(group)]
     pairs, reached = set(single), {name: {name} for name in chain}
     for one, other in (*single, *itertools.pairwise(chain)):
@@ -164,6 +172,7 @@ def _causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName,
     differs = [
         cause for cause, of in CAUSES.items() if getattr(denominator, of) != getattr(numerator, of)
     ]
+    # two versions always have different patch releases, which is no second cause
     return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
 
 

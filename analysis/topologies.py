@@ -1,5 +1,8 @@
 """The numbers of processes and threads with which services ran, which may not be those that were
 asked for.
+
+They are in CellResult.services[].workers, which has an entry for each process of a service. If the
+arms of a comparison differ, analysis/comparing.py lists it among the confounds.
 """
 
 from collections.abc import Sequence
@@ -8,7 +11,7 @@ from statistics import median_low
 from core.messages import Message, message
 from record.saved_run import CellResult
 
-FEWEST_BLOCKS = 2
+FEWEST_BLOCKS = 2  # of each arm
 Shape = tuple[int, int]  # number of processes, and threads per process
 
 
@@ -18,7 +21,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
-    """Return the median numbers of processes and threads that the services of *cells* had.
+    """Return the median numbers of processes and of threads per process that *cells* had.
 
     None if they are unknown, or if they differ between *cells*, as with a service that starts a
     thread per connection.

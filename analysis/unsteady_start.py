@@ -1,5 +1,8 @@
 """Unsteady starts: time slices at the beginning of measurements in which throughput was not steady
 yet.
+
+reports/parts/checks.py warns of them. A row (analysis/cell_index.py: Row) is one setting under one
+runtime, with a cell for each block. A slice is a part of a cell's timed window.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,10 +14,10 @@ from analysis.significance import sign_flip_p
 from analysis.stats import Floats
 from record.saved_run import CellResult
 
-STEADY_ALPHA = 0.01
-LEAST_LOSS = 0.01
-FEWEST_FOR_START = 8
-FEWEST_SLICES = 4
+STEADY_ALPHA = 0.01  # level of the sign-flip test on the cells' losses
+LEAST_LOSS = 0.01  # of a cell's answers
+FEWEST_FOR_START = 8  # cells of a row; 8 signs can give p = 2 ** -7, which is below STEADY_ALPHA
+FEWEST_SLICES = 4  # complete slices of a cell
 
 
 def starts(rows: Iterable[Row]) -> list[tuple[Row, float, float]]:
@@ -52,6 +55,7 @@ def start_of(rates: Floats) -> tuple[int, float]:
     shares = rates / rates.mean(axis=1, keepdims=True)
     profile = shares.mean(axis=0)
     cut = int(np.argmin([profile[cut:].var() / (count - cut) for cut in range(count // 2 + 1)]))
+    # of each cell: missing answers as a share of its answers; below 0 if the start was faster
     losses = (1 - shares[:, :cut] / shares[:, cut:].mean(axis=1, keepdims=True)).sum(axis=1) / count
     loss = float(np.median(losses))
     shown = cut and abs(loss) >= LEAST_LOSS and sign_flip_p(losses) <= STEADY_ALPHA
@@ -78,4 +82,5 @@ def _counts(cell: CellResult) -> tuple[int, Sequence[int]]:
     """Return the width of a cell's slices of time in ns, and the answers in each complete slice."""
     if cell.turns.slices > 1:
         return cell.turns.length_ns, cell.turns.answered
+    # the first and the last slice are incomplete
     return cell.slices.width_ns, cell.slices.counts[1:-1]

@@ -1,5 +1,9 @@
 """Lines of code at which a service's threads wait for locks, from the profiles of `--profile
 python`.
+
+A profile is an entry of Run.profiles, a dict with the keys of record/profile.py: PythonProfile. Its
+samples are counted in batches, successive periods of equal length; shares are of working time, the
+samples of threads at work. The sections waits and lost_time of reports/sections show the results.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +16,9 @@ from analysis.stats import Estimate, difference, share
 from core.runtime import RuntimeName
 from record.saved_run import Run
 
-LEAST_SHARE = 0.02
-LOCK = "lock"
-Profile = Mapping[str, Any]
+LEAST_SHARE = 0.02  # of working time; the low end of a finding's interval is above it
+LOCK = "lock"  # the key of Line.waits for waiting for a lock
+Profile = Mapping[str, Any]  # a profile, or one of its lines (record/profile.py: Line)
 
 
 class WaitingLine(NamedTuple):
@@ -87,6 +91,7 @@ def changes(profiles: Sequence[Profile]) -> list[WaitChange]:
     difference first.
     """
     pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
+    # Bonferroni: the intervals must hold for all lines of all pairs together
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
     for profile, other in pairs:

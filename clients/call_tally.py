@@ -2,6 +2,10 @@
 user's own.
 
 Such a protocol is the functions encode(), decode() and check() of a System.
+
+drive.py has a tally for each task, and calls count() and then check() between two requests of its
+timed loop, or fail(). What check() gets as the answer is what the channel returned: the body, or
+the pair of OwnProtocol.decode().
 """
 
 from typing import Any
@@ -35,6 +39,7 @@ class CallTally(Tally):
         """Set all counts to zero, including the count of connects."""
         super().clear()
         self.calc_ns = 0
+        # is_stuck stays, because nothing is sent after a timeout
         self.connect.clear()
         self.waiting.clear()
 

@@ -1,5 +1,10 @@
 """Make callers: objects that open or choose a connection for each request of a client, and then
 keep or close it.
+
+The protocols Caller and Channel, and the signature CallerFactory of the functions at the end, are
+in core/system.py. One thread at a time uses a caller, and returns a connection before it takes the
+next. drive.py calls take() before it starts the clock, so a connect is not part of a latency, and
+give() and drop() after it has stopped it.
 """
 
 from collections.abc import Callable
@@ -111,6 +116,7 @@ class FreshCaller(CachedCaller):
     def open(self) -> None:
         """Do nothing, because no connection is kept."""
 
+    # after an answer, too, the connection is closed
     give = CachedCaller.drop
 
 

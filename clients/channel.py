@@ -2,6 +2,10 @@
 anything else.
 
 Source of the parser of HTTP responses: RFC 9112, sections 6.3 and 9.3.
+
+FramedChannel and HttpChannel are for systems that answer as core.work does, StreamChannel is for
+protocols of users. user_service/http.py shares the parsing of heads. ask() is what clients time, so
+it must do nothing else. The protocol Channel is in core/system.py.
 """
 
 import json
@@ -27,8 +31,8 @@ from core.system import MORE
 from core.wire import HEADER, frame
 from core.work import calc_request
 
-HTTP = b"HTTP/1."
-BODILESS = (204, 304)
+HTTP = b"HTTP/1."  # how each readable answer begins
+BODILESS = (204, 304)  # statuses whose answers have no body
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})[^\r\n]*\r\n")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n)", re.IGNORECASE)
 _CODING = re.compile(rb"\r\ntransfer-encoding:[ \t]*([^\r\n]*?)[ \t]*(?=\r\n)", re.IGNORECASE)
@@ -105,7 +109,7 @@ def head_parser() -> Callable[[bytes], Head]:
     return lru_cache(maxsize=64)(Head)
 
 
-READ_BYTES = 64 * 1024
+READ_BYTES = 64 * 1024  # most bytes that one recv() returns
 SHOWN_BYTES = 60  # how much is shown of an answer that cannot be read
 
 
@@ -196,6 +200,7 @@ class StreamChannel:
         """Read the rest of an answer that begins with *data*, and return the answer. Raises
         CallFailed.
         """
+        # without a limit, until_s is not used
         until_s = monotonic() + (self._deadline_s or 0.0)
         answer: Any = MORE
         while answer is MORE:
@@ -215,6 +220,7 @@ class StreamChannel:
     def _read(self, begun: bytes = b"") -> bytes:
         """Return the next bytes of an answer that begins with *begun*. Raises CallFailed."""
         try:
+            # at least what has come so far, so that a long answer is copied few times
             data = self.sock.recv(max(READ_BYTES, len(begun)))
         except OSError as error:
             raise _incomplete(

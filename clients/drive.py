@@ -1,5 +1,10 @@
 """The threads of a client process. Each thread sends and times the client's requests, to one
 service at a time.
+
+systems/__main__.py makes a CallerClient for each client of a system that declares a caller and a
+message, or encode, decode and check. A task is the requests to one service, and a thread works on
+one task after another. call() is the measured loop: what it looks up, it looks up before the loop,
+and between its two readings of the clock there is only ask().
 """
 
 import threading
@@ -22,6 +27,8 @@ from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.method import Method
 from core.system import Caller, System, loaded
 
+# a client gives up after so long without any answer; sockets have no timeouts of their own
+# (docs/decisions/005-no-socket-timeouts.md)
 ANSWER_DEADLINE_S = 30.0
 PROBE_EVERY = 64  # one of 64 requests asks when its handler began
 
@@ -196,6 +203,7 @@ class WorkerThreads:
             if perf_counter_ns() < until_ns:  # a request of the lead may have lasted longer
                 call(task, requests, until_ns)
             return None
+        # the tasks share the rate, so their first requests are spread over one period of a task
         first_ns = begun_ns + round(place * 1e9 / self._pace.rate)
         pace = self._pace._replace(rate=self._pace.rate / len(self._tasks))
         arrivals = Arrivals(pace, first_ns, until_ns, requests)
@@ -230,6 +238,7 @@ class CallerClient:
         self._method = method
         self._cell = cell
         self._client_id = client_id
+        # each client begins with another service
         turns = [(client_id + number) % len(addresses) for number in range(len(addresses))]
         self._tasks = [
             self._task(system, addresses[turn], turn, shared(len(turns)), limit_s) for turn in turns
@@ -309,6 +318,7 @@ class CallerClient:
             total.merge(task.tally)
         total.errors += Counter(timeout=stuck)
         sent = total.sent + stuck
+        # without a duration, requests that were given up count, too
         total.sent = len(self._tasks) * self._requests if self._requests else sent
         overdue = {"overdue": running.due() - sent} if self._cell.rate else {}
         queued = {"run_queue_ns": sum(running.run_queue_ns)}

@@ -1,5 +1,14 @@
 """Divide a client's requests among workers that have one connection each, and run each worker in a
 thread.
+
+WorkerClient is the base of the clients with one connection for each worker: UserServiceClient
+(clients/user_service/client.py), and ThreadClient and TaskClient (experiments/http_clients). A
+subclass must define _result(), and may replace the other hooks. WorkerClient.__init__ calls
+_open(), so a subclass sets its own attributes first.
+    _open()                            connect all workers, before the timed region
+    _calls(quota, started_ns)          the calls that the workers make, in the workers' order
+    _race(quota)                       run these calls; the times of the start and of the last end
+    _result(started_ns, finished_ns)   the result line (docs/child-contract.md)
 """
 
 import threading
@@ -29,7 +38,9 @@ class Quota:
     slice_ns: int = 0
 
     def until_ns(self, now_ns: int) -> int:
-        """Return the time after which a worker that begins at *now_ns* sends no further request."""
+        """Return the time after which a worker that begins at *now_ns* sends no further request:
+        NEVER_NS if the quota is a number of requests.
+        """
         return now_ns + self.slice_ns if self.slice_ns else NEVER_NS
 
 

@@ -1,5 +1,9 @@
 """Schedules say when a connection sends its next request: at once, after a think time, or when the
 request is due.
+
+drive.py and user_service/client.py call wait() before each request of their timed loops, on the
+thread of the connection. Bursts in user_service/prepared_requests.py is another Schedule. A due
+time is in ns on the host's monotonic clock; the latency of a request counts from it.
 """
 
 import threading
@@ -10,6 +14,7 @@ from time import perf_counter_ns, sleep
 from typing import NamedTuple, Protocol
 
 OVER = -1  # what wait() returns if no more requests are due
+# a time that the monotonic clock does not reach
 NEVER_NS = 1 << 62
 
 
@@ -53,6 +58,7 @@ class ThinkTime:
     def wait(self, number: int, until_ns: int = NEVER_NS) -> int:
         """Pause for the think time, except before the first request."""
         if number and self._think_s:
+            # after the pause, no request could start in time
             if perf_counter_ns() + self._think_s * 1e9 >= until_ns:
                 return OVER
             sleep(self._think_s)
@@ -97,9 +103,8 @@ class Arrivals:
 class AtRate:
     """The schedule of a connection that sends its requests at the due times in *arrivals*.
 
-    record_lag: called with the time from when a request was due until it is sent, if the connection
-        waited for it. That
-    time is the load generator's own.
+    record_lag: called with the time in ns from when a request was due until it is sent, if the
+        connection waited for it. That time is the load generator's own.
     """
 
     __slots__ = ("_record_lag", "_take")

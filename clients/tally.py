@@ -1,4 +1,10 @@
-"""Counts of a client: requests, answers, errors and latencies."""
+"""Counts of a client: requests, answers, errors and latencies.
+
+Tally is the base of CallTally (call_tally.py) and PlanTally (user_service/prepared_requests.py).
+experiments/http_clients/workers.py sums up in one. count() runs for each request of a timed loop,
+so it must stay as cheap as it is. A slice of time (core.child.Slice) begins with a lead, whose
+requests do not count. to_result() gives keys of record/child_lines.py.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -9,8 +15,8 @@ from core.child import Slice
 from core.histogram import Histogram
 from core.slices import Slices
 
-MOST = 512  # for a client process
-FEWEST = 16  # for each of its tallies
+MOST = 512  # slowest requests that a client process keeps
+FEWEST = 16  # slowest requests that each of its tallies keeps, however many tallies there are
 
 
 class Slowest:
@@ -159,6 +165,7 @@ class Tally:
             self.slowest.note(latency_ns, begun_ns)
         if begun_ns >= self._slice_end_ns:
             self._slice_end_ns = self.slices.turn(begun_ns, self.answered)
+        # means something only after end_lead(), which sets last_ns
         self.own_ns += start_ns - self.last_ns
         self.last_ns = end_ns
 
@@ -171,7 +178,7 @@ class Tally:
         }
 
     def clear(self) -> None:
-        """Set all counts to zero, except the count of connects. The histogram objects stay the
+        """Set all counts to zero, except connects and first_wrong. The histogram objects stay the
         same.
         """
         self.sent = self.answered = self.wrong = 0
@@ -209,6 +216,7 @@ class Tally:
             self.lag = self.lag or Histogram()
             self.lag.merge(other.lag)
         self.slowest.merge(other.slowest)
+        # adds the last answers, so *other* changes
         other.slices.close(other.answered)
         self.slices.merge(other.slices)
 

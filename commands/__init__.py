@@ -1,6 +1,11 @@
 """Find the commands of `python runner.py COMMAND`. The main() of a command's module returns the
 exit status.
 
+This package talks to the user: a command makes a plan from flags (config/), lets lab/ measure it,
+and shows results with reports/. A new command is a module with main(arguments), which gets the
+words after the command, and a line in SUMMARIES. Some imports stand inside functions, because
+--help and errors in flags do not need them.
+
 The modules chosen, estimate, output, project, running and surroundings are no commands. The command
 run has no word of its own.
 """
@@ -12,6 +17,7 @@ from core.messages import message
 
 Command = Callable[[Sequence[str]], int]
 
+# by the name of the command's module, in the order of the help
 SUMMARIES = {
     "init": message("Write a plan for your own service, from its project and flags."),
     "runtimes": message("Show the installed interpreters and how they were built."),
@@ -31,6 +37,6 @@ NAMES = tuple(SUMMARIES)
 
 
 def find(name: str) -> Command:
-    """Return the main function of the command *name*."""
+    """Import the module of the command *name*, a key of SUMMARIES, and return its main function."""
     main: Command = importlib.import_module(f"{__name__}.{name}").main
     return main

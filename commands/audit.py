@@ -1,4 +1,8 @@
-"""The command audit: find packages that are not ready for the free-threaded build."""
+"""The command audit: find packages that are not ready for the free-threaded build.
+
+lab/gil/package_audit.py installs and imports the packages, and finds their problems. This module
+reads the flags and shows the findings, as JSON or as a report in Markdown.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,6 +22,7 @@ from lab.python.interpreters import Interpreter
 if TYPE_CHECKING:
     from reports.document.model import Document
 
+# The text of RUNTIME names this default, too.
 DEFAULT_RUNTIME = "3.14t"
 PACKAGES = (
     Option(
@@ -31,6 +36,7 @@ RUNTIME = Option(
     "--runtime NAME", "The free-threaded build that the packages must support (default: 3.14t)."
 )
 
+# texts by Problem.kind (lab/gil/switching.py, lab/gil/package_audit.py)
 KINDS: Mapping[str, Message] = {
     "gil": message("switches the GIL on"),
     "no wheel": message("no wheel"),

@@ -1,5 +1,9 @@
 """Choose the runtimes of a run: the requested runtimes that are installed. Print a note for each
 missing runtime.
+
+The commands run, plan, stress and runtimes use this module, after config/flags.py has parsed the
+flags and before anything is measured. *flags* and *given* are unparsed values by Option.name.
+*spread* is the connected hosts of a run across hosts, or None if it uses only this machine.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +42,7 @@ from lab.run import feasible
 from lab.run.measured_runtimes import AnyRuntime, Runtime, usable
 from lab.user_service.command import unknown_variables
 
+# a message by the name of each missing runtime
 Missing = dict[str, Any]
 
 
@@ -46,10 +51,12 @@ def planned(given: Flags) -> Iterator[tuple[Plan, HostCluster | None]]:
     """Yield the plan that the flags describe, and the plan's connected hosts, or None if it uses
     only this machine.
 
+    The hosts are disconnected at the end of the `with` block.
     The topology `cores` uses the core count of the services' host. Raises BadInput.
     """
     plan = plan_from(given)
     expect_search(plan, given)
+    # the plan is made again, because only connected hosts tell how many cores they have
     with opened(plan) as spread:
         yield plan_from(given, spread.cores) if spread else plan, spread
 
@@ -68,6 +75,7 @@ def expect_search(plan: Plan, given: Flags) -> None:
         BLOCKS: given.get("blocks") is not None,
         UNTIL: bool(plan.until),
         FAIL_IF_SLOWER: bool(plan.fail_if_slower),
+        # 0 means a number of requests; other durations are accepted, although probes have their own
         DURATION: not plan.method.duration_s,
         PROFILE: is_profiled,
     }
@@ -85,10 +93,11 @@ def expect_search(plan: Plan, given: Flags) -> None:
 def choose_runtimes(
     plan: Plan, flags: Flags, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """Return three values: *plan* without missing runtimes; all installed runtimes; a message for
-    each missing runtime.
+    """Check out the plan's commits, find its runtimes, and print notes. Return three values: *plan*
+    without missing runtimes; all installed runtimes; a message for each missing runtime.
 
-    Raises BadInput.
+    Missing patch releases are installed. From now on, *output* hides the plan's secrets. The second
+    value may include the clients' runtime, which is no arm. Raises BadInput.
     """
     output.hide(one.reveal() for one in secrets_in(plan.user_service))
     plan = _with_clients(with_commits(plan), flags)
@@ -148,6 +157,7 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
     if plan.layout and service and service.requests.has_files:
         reasons.append(message("not able to send a body_file from another host"))
     has_native = not reasons and (wanted or not service)
+    # a resumed run keeps the clients of the saved plan
     if client != NATIVE or has_native or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
     if reasons:
@@ -171,10 +181,10 @@ def _python_clients(plan: Plan) -> str:
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
-    """Return the plan without the systems and runtimes that this machine cannot measure. Print the
-    reasons.
+    """Make the environments that the systems need, and print what cannot be measured here. Return
+    the plan without these systems and runtimes.
 
-    Raises BadInput if nothing is left to measure.
+    Raises BadInput if nothing is left to measure, or if two variants do not differ.
     """
     possible = feasible.drop_absent(plan, runtimes)
     for reason in dict.fromkeys(possible.absent.values()):
@@ -193,8 +203,8 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 def find_runtimes(
     names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the installed runtimes and a message per missing runtime. Raises BadInput if none is
-    installed.
+    """Print a note for each missing runtime. Return the installed runtimes and these messages, both
+    by name. Raises BadInput if none is installed.
     """
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
     absent = spread.missing if spread else interpreters.missing
@@ -211,8 +221,8 @@ def find_runtimes(
 
 
 def _here(names: tuple[RuntimeName, ...], flags: Flags) -> dict[str, AnyRuntime]:
-    """Find the runtimes *names* on this machine. A missing patch release may be installed by uv.
-    Raises BadInput.
+    """Find the runtimes *names* on this machine. If one names a patch release that is missing, try
+    to install it with uv. Raises BadInput if that fails.
     """
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})

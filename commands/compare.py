@@ -1,5 +1,8 @@
 """The command compare: show whether saved runs are faster or slower than the first of
 them, run A.
+
+reports/compare compares the runs and makes the text. A ratio above 1 means that a run is faster
+than A. The outcome of a cell is "passed", "slower" or "open" (neither could be shown).
 """
 
 import json

@@ -1,4 +1,8 @@
-"""The command doctor: show what disturbs measurements on this machine."""
+"""The command doctor: show what disturbs measurements on this machine.
+
+lab/machine/quiet.py reads the facts, lab/machine/machine_rules.py judges them, and this module
+shows the findings.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from reports.document.model import Section
 
 NOT_SHOWN = message("this machine does not show it")
+# by Finding.good, which is None if the check was impossible: the text, and its state for renderers
 WORDS: Mapping[bool | None, tuple[Message, str]] = {
     True: (message("ok"), "passed"),
     False: (message("warning"), "look"),

@@ -1,4 +1,9 @@
-"""Estimate how long a plan takes, and whether its blocks (repetitions) are enough for a verdict."""
+"""Estimate how long a plan takes, and whether its blocks (repetitions) are enough for a verdict.
+
+The commands run and plan use it, and project.py. Nothing is started or printed. *cores* is the
+number of cores that services and clients share. The estimates are rough. They decide what is
+printed, whether --budget is refused, and how many runtimes project.py chooses.
+"""
 
 import json
 from dataclasses import replace
@@ -20,16 +25,18 @@ from record.saved_run import CellResult, Run
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 SERVICE_OVERHEAD_S = 1.0  # of a user's service, which imports its packages
-PROCESS_OVERHEAD_S = 0.1
+PROCESS_OVERHEAD_S = 0.1  # of each service or client; cores start them in parallel
 CONNECTION_S = 0.001  # to open and close a connection, on both sides
+# the longest time of a run without --until; the text of UNTIL names it (config/plan_options.py)
 DEFAULT_LIMIT_S = 300.0
-MINUTES_S = 120.0  # the time of a search is given in minutes
+MINUTES_S = 120.0  # the least time of a search that is shown; duration() gives it in minutes
 
 
 def with_end(plan: Plan, given: Flags) -> Plan:
     """Return *plan*. If it is that of --system, and no flag in *given* says when it ends, choose
     the end.
 
+    given: unparsed values of flags by Option.name
     With a duration, it ends with a verdict on every comparison of throughput, or after
     DEFAULT_LIMIT_S. With a number of requests, it has as many blocks as these verdicts need.
     """
@@ -136,6 +143,7 @@ def fewest_blocks_of(plan: Plan) -> int:
         or any(cell.rate for cell in plan.cells())
     ):
         return 0
+    # a run of one block without results, because pairs() needs only the cells
     run = Run(
         run_id="",
         started_at="",
@@ -148,6 +156,7 @@ def fewest_blocks_of(plan: Plan) -> int:
     )
     steps = [pair.step.name for pair in pairs(run) if pair.step.name != "aa"]
     judged = {*steps} & {*plan.judged_steps} or {*steps}
+    # a larger family makes each comparison need more blocks; throughput has a share of the level
     family = sum(step in judged for step in steps) / SHARES["throughput"]
     least = fewest_blocks_anytime if plan.until.looks else fewest_blocks
     return least(family) if family else 0

@@ -1,4 +1,8 @@
-"""The command export: write a saved run to files that `pyperf compare_to` reads."""
+"""The command export: write a saved run to files that `pyperf compare_to` reads.
+
+reports/exports/pyperf_files.py makes the files. Damage of the run and cells that are left out are
+noted on standard error, the paths go to standard output.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

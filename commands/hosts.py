@@ -1,5 +1,8 @@
 """The command hosts: show whether the hosts can be used for a run, and which runtimes are missing
 on them.
+
+It connects to all hosts in the file, and measures nothing but the network link. A run uses the same
+HostCluster (lab/hosts/cluster.py) for its hosts.
 """
 
 import json
@@ -39,7 +42,9 @@ def main(arguments: Sequence[str]) -> int:
         raise BadInput(
             "--hosts is missing. Name the file that describes the hosts (see docs/hosts.md)."
         )
+    # only for this check: all hosts are used, and the first is the other end of every network link
     layout = Layout(hosts=named, services_on=next(iter(named)), clients_on=tuple(named))
+    # closing() rather than the cluster's own `with`, which raises an error at the first lost host
     with closing(HostCluster(layout, Method())) as spread:
         failures = spread.connect()
         spread.find(wanted)

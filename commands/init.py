@@ -1,4 +1,8 @@
-"""The command init: write a commented plan for a user's own service, filled in from its project."""
+"""The command init: write a commented plan for a user's own service, filled in from its project.
+
+commands/project.py finds what no flag gives. The second half of this module makes the text of the
+plan. A later run reads it with config/load.py, so each key must be the one that an Option declares.
+"""
 
 import json
 import os
@@ -30,8 +34,10 @@ from lab.project.application import FILES, find_application
 from reports.exports import written
 
 DEFAULT_FILE = "my-service.yaml"
+# the options of programs and commands, which the plan file has before `service`
 BEFORE_SERVICE = (WITH, PREPARE)
 FORCE = Option("--force", "Overwrite the plan file if it exists.")
+# an example in comments, with the indent of an item of `requests`
 SECOND_REQUEST = (
     "  # - request: POST /items",
     "  #   weight: 3",
@@ -42,8 +48,8 @@ SECOND_REQUEST = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command init, which writes a plan file for the user's service. Return its exit
-    status: 0.
+    """Run the command init, which writes a plan file for the user's service, and sometimes a
+    requirements file beside it. Return its exit status: 0.
     """
     parser = output.parser("init", arguments)
     parser.add_names(
@@ -93,7 +99,7 @@ def _described(flags: Flags, path: Path) -> tuple[dict[str, Any], str]:
     """Read the settings of the service from flags and the project. Return them by YAML key, and the
     runtimes as text, such as '3.14,3.14t'.
 
-    Raises BadInput. Nothing is written.
+    Raises BadInput. Environments may be made, but no file of the user is written.
     """
     known: dict[str, Any] = {"name": path.stem, "runtime": accepted(flags, DEFAULT_RUNTIMES)}
     filled = {**flags, **{name: flags[name] or value for name, value in known.items()}}
@@ -190,6 +196,7 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
     needed, runtimes.
     """
     question = message("How does the free-threaded build affect {name}?", name=service.name)
+    # 10 blocks are enough for a verdict on each comparison of four runtimes, which needs 8
     values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
     if service.targets:
         question = message(

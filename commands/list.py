@@ -1,4 +1,7 @@
-"""The command list: show the saved runs."""
+"""The command list: show the saved runs.
+
+reports/terminal/listing.py reads the runs, and prints them as a table.
+"""
 
 import json
 from collections.abc import Sequence
@@ -22,6 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)
     folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)
+    # the default folder may be missing, but saved_runs() refuses a missing folder that was named
     runs = saved_runs(folder) if flags["folder"] is not None or folder.is_dir() else []
     if flags["json"]:
         print(json.dumps([run.to_json(output.language) for run in runs], indent=2))

@@ -1,4 +1,8 @@
-"""The command native: build the native programs and extensions."""
+"""The command native: build the native programs and extensions.
+
+lab/native/programs.py builds programs, and lab/native/wheels.py builds extension modules for each
+Python. Both yield pairs while they build: what was built, and why the build failed or NOTHING.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -9,6 +13,7 @@ from core.messages import Message, message
 from lab.native import programs, wheels
 from lab.python import interpreters
 
+# extensions are built for those of these runtimes that are installed
 FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
@@ -41,5 +46,6 @@ def main(arguments: Sequence[str]) -> int:
     broken = False
     for what, why_not in built:
         output.print_line("{what}: {outcome}", what=what, outcome=why_not or message("built"))
+        # a build whose tools are missing is no failure
         broken |= why_not.code == programs.BROKEN
     return 1 if broken else 0

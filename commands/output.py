@@ -1,4 +1,9 @@
-"""Print notes, errors and paths in the user's language. Notes and errors go to standard error."""
+"""Print notes, errors and paths in the user's language. Notes and errors go to standard error.
+
+All commands print with the one object `output`, which is shared state: runner.py sets its secrets
+and language before a command starts, and hide() adds the secrets of a plan. Texts of errors and
+notes must go through it, because they may contain secrets.
+"""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
     from reports.document.model import Section
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
-THRESHOLD_MISSED = 3
+THRESHOLD_MISSED = 3  # exit status if --fail-if-slower fails
 CUT_FROM = 200  # characters; shorter texts were not cut
 
 
@@ -59,7 +64,9 @@ class Output:
         self.language = language(names[-1] if names else ENGLISH.name)
 
     def parser(self, command: str, arguments: Sequence[str]) -> Parser:
-        """Return the parser of *command*, with help in the language that *arguments* name."""
+        """Print from now on in the language that *arguments* name. Return the parser of *command*,
+        a key of commands.SUMMARIES. Raises BadInput for an unknown language.
+        """
         self.use_language(arguments)
         return Parser(command, commands.SUMMARIES[command], self.language)
 
@@ -81,7 +88,7 @@ class Output:
         print(self._shown(as_message(text, args)))
 
     def print_section(self, section: "Section") -> None:
-        """Print a section of a report on standard output."""
+        """Print a section of a report on standard output, as it is: no secrets are looked for."""
         from reports.render.console import terminal
         from reports.render.terminal import print_section
 

@@ -1,4 +1,8 @@
-"""The command plan: show what a run would measure."""
+"""The command plan: show what a run would measure.
+
+It prepares a plan as the command run does, and may therefore install runtimes and packages, but it
+starts no services.
+"""
 
 import json
 from collections.abc import Sequence
@@ -65,6 +69,7 @@ def cell_table(plan: Plan, cores: int) -> "Table":
 
     names = varying(plan.cells())
     is_targets = bool(plan.user_service and plan.user_service.targets)
+    # a text in the second place is the path of an attribute of an Entry
     columns: list[Col[Entry]] = [
         col("measurement", "cell.cell_id", rank=1),
         col("system", _service_name if is_targets else "cell.system"),

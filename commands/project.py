@@ -1,5 +1,9 @@
 """Fill in missing flags of a user's service from its project, and print each choice with its
 reason.
+
+The commands run, plan, stress and init call complete_from_project() before they make a plan.
+*flags* are unparsed values by Option.name, and so are those that are filled in. *note* prints a
+choice: it takes a text or a message, and the arguments of a text.
 """
 
 import itertools
@@ -41,9 +45,13 @@ from lab.project.commits import COMMIT_DIGITS, check_out
 from lab.python import interpreters
 from lab.run.measured_runtimes import Runtime, present
 
+# The default and the free-threaded build of a version. The first pair with most builds installed is
+# measured if no flag names runtimes.
 PAIRS = tuple((RuntimeName(name), RuntimeName(f"{name}t")) for name in ("3.14", "3.15"))
+# the value of --until for a user's service; the text of UNTIL names it (config/plan_options.py)
 UNTIL_DECIDED = "verdict,3min"
-# of the blocks, for a third runtime: services that start slowly need more time than is estimated
+# A third runtime is measured if the time is enough for so many times the fewest blocks: services
+# that start slowly need more time than is estimated.
 SPARE = 1.5
 Note = Callable[..., None]
 
@@ -52,6 +60,7 @@ def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
     """Fill in missing flags from the user's project: packages, runtimes, server, and when the run
     ends.
 
+    This may install runtimes and packages, check out commits, and import the application.
     Only flags with --app or --service-command are completed, because a plan is complete. Raises
     BadInput.
     note: prints a message, given as its text and arguments
@@ -88,6 +97,7 @@ def _no_note(text: str | Message, /, **args: Value) -> None:
 
 def _ends_by_default(flags: Flags) -> bool:
     """Return whether *flags* are for a run, and none of them says when the run ends."""
+    # init and stress have no --blocks
     return BLOCKS.name in flags and not any(
         flags[option.name] for option in (BLOCKS, UNTIL, BUDGET, EXPERIMENT, SLO)
     )
@@ -99,6 +109,7 @@ def _draft(flags: Flags) -> Plan:
     Therefore, flags that are wrong for every project are refused before any package or runtime is
     installed.
     """
+    # an empty file, so that nothing is installed
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
@@ -165,6 +176,7 @@ def _requirements(flags: Flags, names: Sequence[RuntimeName], note: Note) -> str
     """Return the project's requirements file. Return None if the project declares no packages or is
     gilscope itself.
 
+    The file may be a new one beside the environments.
     names: the runtimes for which the packages are
     """
     folder = _folder(flags)
@@ -196,10 +208,12 @@ def _of_variants(flags: Flags, names: Sequence[RuntimeName], note: Note) -> Iter
         if "ref" in given:
             commit, folder = check_out(folder, given["ref"])
             note("Variant {name}: commit {commit}", name=name, commit=commit[:COMMIT_DIGITS])
+        # here, *packages* are entries of a variant, rather than the module lab.project.packages
         packages = parsed((PACKAGES,), given, Path.cwd()).get(PACKAGES.key, ())
         has_file = any(Path(one).is_absolute() for one in packages)
         if folder != _folder(flags) and not has_file and not flags["requirements"]:
             file = _requirements({**flags, "directory": str(folder)}, names, note)
+            # an empty file keeps the requirements of the service from being used
             yield f"{name}:requirements={file or os.devnull}"
 
 
@@ -244,8 +258,8 @@ def _against_three(plan: Plan) -> Message:
 
 
 def _choose_server(flags: Flags, note: Note) -> Flags:
-    """Return the application, its server and its interface. The name of an application factory gets
-    a final ().
+    """Import the application under its interpreter. Return the flags app, server and interface. The
+    name of an application factory gets a final (). Raises BadInput.
     """
     python = _python(flags, note)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
@@ -289,8 +303,8 @@ def _choose_server(flags: Flags, note: Note) -> Flags:
 
 
 def _python(flags: Flags, note: Note) -> Path:
-    """Return the interpreter of the first runtime for which the project's packages can be
-    installed.
+    """Make an environment with the project's packages for the first runtime for which this is
+    possible, and return its interpreter.
 
     Raises EnvironmentFailed, BadInput.
     """

@@ -1,4 +1,7 @@
-"""The command report: write page, tables and plots of a saved run from its result.json."""
+"""The command report: write page, tables and plots of a saved run from its result.json.
+
+running.py also calls write() and show(), at the end of a run.
+"""
 
 import json
 from collections.abc import Sequence
@@ -36,6 +39,7 @@ def write(folder: Path, run: Run) -> Written:
     """Write all files of a run's report, and store the comparisons of its runtimes or services in
     *run*.
 
+    result.json is not written: the caller may save *run*.
     A file that cannot be made is named on standard error. The other files are written.
     """
     from reports.parts.swept_values import run_headline
@@ -102,6 +106,7 @@ def main(arguments: Sequence[str]) -> int:
     for damage in run.damaged:
         output.note(damage)
     expect_no_foreign_files(folder, IN_FOLDER)
+    # its reaper removes partly written files if this process is killed
     with PrivateFolder(leftovers(folder)):
         written = write(folder, run)
     show(written, as_json=flags["json"], quiet=flags["quiet"])

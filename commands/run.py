@@ -1,4 +1,7 @@
-"""The command line that measures: read its flags, and begin or continue a run."""
+"""The command line that measures: read its flags, and begin or continue a run.
+
+runner.py calls main() if the first word is no command. running.py has the steps of a run.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,10 @@
-"""Begin a run, or continue a saved one: choose, check, measure, report."""
+"""Begin a run, or continue a saved one: choose, check, measure, report.
+
+run.py calls begin() or resume(). *given* are the flags as the user typed them. *asked* are these
+flags, completed from the project. Both are unparsed, by Option.name. A Run (record/saved_run.py) is
+changed in place while lab/run measures it, and only by the process that has locked its folder.
+The order of the steps matters: whatever can be refused is refused before anything is measured.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -68,6 +74,7 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
         hosts = {"hosts": spread.facts()} if spread else {}
         preflight(plan)
         run = new_run(order, seed, [SCRIPT, *arguments], missing, **hosts)
+        # checked again in the lock, because another process may have used the folder meanwhile
         with run_lock(folder) as sandbox:
             expect_no_run(folder)
             expect_no_foreign_files(folder, IN_FOLDER)
@@ -90,6 +97,7 @@ def resume(given: Flags, parser: flags.Parser) -> int:
     )  # raises an error if the run is from another machine, before anything is written
     require_limits(saved.plan.method)
     with run_lock(folder) as sandbox:
+        # loaded again in the lock, because another process may have continued the run meanwhile
         run = load_to_resume(folder)
         own = service_flags.restore_secrets(
             run.plan.own or {},
@@ -105,6 +113,7 @@ def resume(given: Flags, parser: flags.Parser) -> int:
             if not given["accept_changes"]:
                 check_unchanged(run, order)
             preflight(plan)
+            # nothing else may differ from the saved plan
             changed = {
                 name: getattr(plan, name) for name in ("until", "blocks", "extended", "first_look")
             }
@@ -235,7 +244,12 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
-    """Return *plan* with N additional blocks for --blocks +N. Raises BadInput."""
+    """Return *plan* with N additional blocks for --blocks +N. Raises BadInput.
+
+    added: the value of --blocks, such as "+4", or None
+    The run then ends after these blocks, whatever --until said. Verdicts need to know the block of
+    the first look at the results (first_look), because looking again must not make them too easy.
+    """
     if added is None:
         return plan
     measured = max((cell.block for cell in run.cells), default=0)
@@ -272,6 +286,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
         if objectives:
             output.note(search_time(order.plan))
         cells = [entry.cell for entry in order.plan.entries()]
+        # the time that is left; earlier parts of a resumed run have used some
         limit_s = until.seconds - run.spent_ns.get("cells", 0) / 1e9 if until.seconds else inf
         with (
             display(

@@ -1,4 +1,7 @@
-"""The command runtimes: show the installed interpreters and how they were built."""
+"""The command runtimes: show the installed interpreters and how they were built.
+
+chosen.find_runtimes() finds them as for a run, so a missing patch release may be installed.
+"""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,7 @@
 """The command setup: install Python runtimes and the packages of systems. `make setup` calls this
 command.
+
+It is best effort: what cannot be installed is a note, and a run says again what it lacks.
 """
 
 from collections.abc import Sequence
@@ -11,6 +13,7 @@ from lab.python import interpreters
 from lab.run.feasible import prepare
 from lab.run.measured_runtimes import present
 
+# the runtimes that are set up if no argument names others
 SETUP_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t")))
 
 
@@ -28,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     absent = [name for name in names if name.binary not in interpreters.find(names)]
     for line in interpreters.install(absent):
         output.note(line)
+    # found again, because there may be new interpreters now
     runtimes = present(names, interpreters.find(names))
     for name, runtime in runtimes.items():
         version, path = runtime.interpreter.facts["version"], str(runtime.interpreter.executable)

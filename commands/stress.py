@@ -1,5 +1,9 @@
 """The command stress: check a service without the GIL for wrong answers, while its threads switch
 very often.
+
+lab/run/stress_rounds.py runs rounds under two arms in turn: one build without its GIL, and the same
+build with its GIL on. The results (Stress in core/stress_results.py) are saved as stress.json in a
+folder of their own. No times are compared, so a stress test is no run.
 """
 
 import json
@@ -32,7 +36,9 @@ from lab.run.running_sidecars import standing
 from lab.run.runs import run_folder, run_lock
 from reports.exports import STRESS, STRESS_PAGE, STRESS_TEXT, written
 
+# The text of LENGTH names this default, too.
 SECONDS = 60.0
+# parameter values of a user's service, unless flags or a plan file set them
 DEFAULTS = {
     "NUM_CLIENTS": (2,),
     "NUM_CONNECTIONS_PER_CLIENT": (16,),
@@ -60,8 +66,10 @@ def main(arguments: Sequence[str]) -> int:
     require_limits(asked.method)
     if asked.user_service and not given["plan"]:
         asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
+    # before the runtimes are looked for, so that only two are looked for
     asked = with_two_arms(asked)
     plan, runtimes, _ = choose_runtimes(asked, given)
+    # again, because missing runtimes have been left out since
     plan = with_two_arms(without_absent(plan, runtimes))
     preflight(plan)
     folder = (
@@ -180,6 +188,8 @@ def run_stress(
     return stress, text.rstrip("\n"), 1 if findings(stress) else 0
 
 
+# Of all clients together: clients without connections of their own count their threads. NUM_CLIENTS
+# may be missing or none, which means as many clients as services.
 def _connections(params: Mapping[str, Any]) -> int:
     each = params.get("NUM_CONNECTIONS_PER_CLIENT", params.get("NUM_THREADS_PER_CLIENT", 1))
     return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)

@@ -1,5 +1,8 @@
 """Check that arguments are valid, and that the current folder and new threads can be used. Explain
 system errors.
+
+runner.py calls check() before each command, and cause() for an exception that no module translated
+to a GilscopeError.
 """
 
 import errno
@@ -11,14 +14,16 @@ from collections.abc import Sequence
 from core.errors import BadInput
 from core.messages import Arg, Message, message
 
+# the limit of processes (ulimit -u) up to which check() tries to start threads
 FEW_PROCESSES = 256
 _NO_ROOM = "failed to map segment"  # of the dynamic linker, whose text numpy repeats
-THREADS = 8  # minimum; an interpreter search uses 16
+THREADS = 8  # how many threads must start; an interpreter search uses 16
 _NO_PROCESS = message(
     "No process or thread can be started: {error}. End some processes, or raise the limit "
     "(ulimit -u).",
     error=os.strerror(errno.EAGAIN),
 )
+# what the user can do about an OSError, by errno
 _REMEDIES = {
     errno.ENOSPC: message("free some disk space, or use another folder"),
     errno.EDQUOT: message("free some disk space, or use another folder"),

@@ -1,5 +1,9 @@
 """Parse the command line, show its help in the user's language, and make the plan that the flags
 describe.
+
+A command gets a Parser from Output.parser() (commands/output.py) or, as run.py does, makes one. It
+adds groups of options (Option in config/options.py) and parses its arguments. The result, *flags*,
+has unparsed values by Option.name, which plan_from() and value_of() parse.
 """
 
 import argparse
@@ -27,6 +31,7 @@ from record.comparison import VALUE
 from systems import built_in
 
 HELP = message("Show this help and exit.")
+# the word after --help that shows everything
 ALL = "all"
 VERSION_HELP = message("Show the version and exit.")
 # The options that --help shows for commands with parameters. --help all shows all options.
@@ -42,6 +47,7 @@ MEANT = dict.fromkeys(
     ("--threads", "--workers", "--processes", "--concurrency", "--users"),
     ("--topology", "--num-connections-per-client"),
 )
+# the beginning of argparse's error about missing arguments
 REQUIRED = "the following arguments are required: "
 
 
@@ -78,8 +84,8 @@ class Parser(argparse.ArgumentParser):
         self.command = command
         self.options: list[Option] = []
         self._text = language.text
-        self._names = ""
-        self._has_parameters = False
+        self._names = ""  # the positional arguments in the usage line
+        self._has_parameters = False  # if true, --help is short and --help all is long
         self._common = common = self.add_argument_group(self._text(message("help and language")))
         common.add_argument(
             "-h", "--help", action=_Help, nargs="?", metavar=ALL, help=self._text(HELP)
@@ -127,6 +133,7 @@ class Parser(argparse.ArgumentParser):
         )
         formatter.add_text(f"{self._text(usage)}\n\n{self.description}")
         is_short = self._has_parameters and not every
+        # the group of --help itself comes last
         for group in sorted(self._action_groups, key=lambda group: group is self._common):
             shown = group._group_actions
             if is_short:
@@ -162,8 +169,9 @@ class Parser(argparse.ArgumentParser):
         self._has_parameters = True
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of all flags by name. The value of a missing flag is None. Raises
-        BadInput.
+        """Return the unparsed values of all flags by Option.name. Raises BadInput.
+
+        A missing flag has None, or False if it takes no value, or [] if it may be repeated.
         """
         try:
             flags, unknown = self.parse_known_args(arguments)
@@ -190,6 +198,7 @@ class Parser(argparse.ArgumentParser):
             return message("Did you mean {name}? ", name=listed(meant, last=OR))
         return did_you_mean(flag, known)
 
+    # argparse calls this method for its own errors. Here, *message* is not core.messages.message().
     def error(self, message: str) -> Any:
         raise self.wrong(_problem(message))
 
@@ -215,6 +224,7 @@ class Parser(argparse.ArgumentParser):
         text = self._text(
             message("{help} May be repeated.", help=option.help) if option.repeated else option.help
         )
+        # argparse formats the help with %
         details: dict[str, Any] = {"help": text.replace("%", "%%")}
         if not option.metavar:
             details["action"] = "store_true"
@@ -273,7 +283,8 @@ def add_service_flags(parser: Parser) -> None:
 def plan_from(flags: Flags, cores: int | None = None) -> Plan:
     """Return the plan that *flags* describe. Raises BadInput.
 
-    flags: vars() of the parsed arguments
+    A flag overrides the named plan, and the plan overrides the defaults.
+    flags: the result of Parser.parse(), completed by commands/project.py for a user's service
     cores: number of cores of the services' host, if it is not this machine
     """
     service = plan_from_service_flags(flags)
@@ -326,6 +337,7 @@ def _chosen(flags: Flags, cores: int | None) -> Plan:
         plan = replace(
             plan, method=Method()
         )  # the number of requests ends a measurement, not a duration
+    # with a plan, "all" means all of its own systems
     if names is None or (names == "all" and not is_default):
         return plan
     systems = {system.key: system for system in find_systems(names)}

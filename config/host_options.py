@@ -1,5 +1,9 @@
 """Read the hosts that run a plan's services and clients. Refuse plans that cannot run
 across hosts.
+
+config/flags.py and config/load.py call layout_with(), and flags.py calls adapt_to_hosts(). A Layout
+(core/layout.py) says which host runs the services and which hosts run the clients. A carrier is the
+program that connects to a host (key `via`): a preset such as ssh or kubectl, or the user's command.
 """
 
 import re
@@ -29,9 +33,13 @@ from core.messages import Message, message
 from core.system_file import file_of
 from core.user_service import only_native
 
+# the number of hosts that a file may describe
 MOST_HOSTS = 64
-ANY = Preset("", ())  # a command of the user's own, whose words have all names
+# the carrier of a command of the user's own, which needs no key of the host
+ANY = Preset("", ())
+# keys of a host that some preset uses; _host() refuses those that the host's own carrier does not
 CARRIER_KEYS = {key for preset in PRESETS.values() for key in preset.keys}
+# parses the key ssh; (?!-) because a program could read such a name as an option
 _ssh = matching(
     r"(?!-)(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?",
     "user@host:port, a host, or a name from ~/.ssh/config",
@@ -134,6 +142,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
             key=preset.needs,
             via=host.via,
         )
+    # - binds tighter than &
     if useless := content.keys() & CARRIER_KEYS - preset.keys:
         raise BadInput(
             "{host} has keys that its carrier does not use: {keys}. Remove them, or change via.",
@@ -183,6 +192,7 @@ OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 def layout_with(layout: Layout | None, values: Flags) -> Layout | None:
     """Return *layout* (which hosts run services and clients), changed by the options in *values*.
 
+    values: parsed options by field name. Without any field of Layout, *layout* comes back as it is.
     adapt_to_hosts() reports what is missing.
     """
     given = fields_of(Layout, values)
@@ -194,6 +204,8 @@ def layout_with(layout: Layout | None, values: Flags) -> Layout | None:
 def adapt_to_hosts(plan: Plan) -> Plan:
     """Return the plan with TCP as transport if it has several hosts. Raises BadInput if it cannot
     run across hosts.
+
+    Without hosts, return *plan* itself, and raise BadInput if this machine lacks CPUs to pin to.
     """
     layout = plan.layout
     if plan.method.is_limited and plan.user_service and plan.user_service.targets:
@@ -204,6 +216,7 @@ def adapt_to_hosts(plan: Plan) -> Plan:
         plan.method.expect_cpus()
         return plan
     _check_names(layout)
+    # only the first obstacle is reported
     for why in _host_obstacles(plan):
         raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
     rows = []
@@ -257,6 +270,7 @@ def _host_obstacles(plan: Plan) -> Iterator[Message]:
         for key, system in plan.systems.items()
         if not (system.supports_hosts or (system.hosted and not file_of(system)))
     ]
+    # the text in place of a missing command passes the check of placeholders below
     command = str(service.command.command) if service and service.command else "{host}{port}"
     if service and service.targets:
         yield message("Clients of a service that already runs (--target) must run on this machine.")

@@ -1,5 +1,9 @@
 """Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are
 parsed alike.
+
+config/flags.py, service_flags.py and commands/project.py call this module. For each mapping in a
+file, expect_keys() refuses unknown keys, and parsed() parses the values by the declared Options. A
+row is a system with values of its parameters. Several values of a parameter are a sweep.
 """
 
 import json
@@ -34,11 +38,16 @@ from core.user_service import VARIANT
 from experiments import plans
 from record.saved_plan import Until
 
+# the folder of the plans that come with gilscope
 FOLDER = Path(__file__).parent
+# the options at the top level of a plan; ROW has the options of an entry of `rows`
 KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
+# the parameters that the key `topology` of a row sets together
 TOPOLOGY = (WORKERS, THREADS)
 DEFAULT_BLOCKS = 12  # enough for a verdict on each of 72 comparisons (analysis.significance)
+# The duration of a search (--slo), which must have one. lab/run/probes.py sizes each probe itself.
 CLOSED_LOOP_S = 2.0
+# for a user's service; these values replace those of the plan, and flags replace these values
 CONNECTIONS_OF_A_SEARCH: Values = {"NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (64,)}
 
 
@@ -84,6 +93,9 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
 def plan_with(plan: Plan, values: Flags) -> Plan:
     """Return *plan* with the given option *values*. If `until` is given without `blocks`, allow
     MAX_BLOCKS blocks.
+
+    values: parsed options by field name: fields of Plan, Method and Layout, `pin` and `budget_s`.
+    Raises BadInput if options contradict each other.
     """
     if "objectives" in values:
         plan, values = _prepare_search(plan, values)
@@ -139,6 +151,7 @@ def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
         rows=rows,
         method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S),
     )
+    # the search chooses among topologies, or among the values of a setting (--vary)
     picks = len(rows) > 1 and all(row.fixed for row in rows)
     different = {
         (name, value)
@@ -147,7 +160,9 @@ def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
         for value in row.values[name]
         if name != VARIANT
     }
+    # More pairs than names: a setting has several values. Variants are compared, not chosen among.
     picks |= len(different) > len({name for name, _ in different})
+    # *values* override the arrivals, but not the number of blocks
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 
 
@@ -245,6 +260,7 @@ def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
                 "{name}. Remove {name} from this entry.",
                 name=name,
             )
+    # two clients per core, and at least 4, unless the plan sets their number
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
     return [
         {WORKERS: (services,), THREADS: (workers,), **clients}
@@ -255,6 +271,8 @@ def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
 def core_topologies(cores: int) -> list[tuple[int, int]]:
     """Return (services, workers per service) pairs: from (cores, 1) to (1, cores), and finally (1,
     25).
+
+    The number of services is halved from pair to pair. 25 workers are the default of a system.
     """
     services = [cores]
     while services[-1] > 1:

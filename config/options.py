@@ -1,5 +1,9 @@
 """Declare each option once. Its flag, YAML key, help, checks and docs tables use the
 declaration.
+
+The files *_options.py declare Options with these types and parsers. A value has three forms: the
+text or YAML value by flag name or key (Flags); Given, which adds the name for errors; and the
+parsed value by *field*, which Plan, Method or UserService takes. All parsers raise BadInput.
 """
 
 import re
@@ -26,14 +30,17 @@ class Subject(Enum):
     TARGETS = message("a service that already runs")
 
 
+# Sets of subjects for Option.applies_to, to be combined with |. The order is that of Subject.
 SYSTEMS, COMMAND, APP, TARGETS = (frozenset({subject}) for subject in Subject)
 STARTED = COMMAND | APP
 USER_SERVICE = STARTED | TARGETS
 PYTHON = STARTED | SYSTEMS
 EVERYTHING = frozenset(Subject)
+# the value of Option.key if the key is the flag's name
 AS_FLAG = "(as the flag)"
 Kind = TypeVar("Kind")
 Flags = Mapping[str, Any]  # values by the name of a flag, by YAML key or by field
+# the length of each unit in s
 TIMES_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -167,6 +174,7 @@ class Option:
     """An option of a command: a flag, a YAML key, or both.
 
     usage: the flag and its value, "--blocks N"; the key if there is only a key, "weight"
+    meaning: the text of the help and of the docs
     parse: returns the value; None if the option is read together with others
     applies_to: the subjects that a run with this option may measure
     key: the YAML key; AS_FLAG for the name, "" if there is only a flag
@@ -195,6 +203,7 @@ class Option:
     example: str = ""
 
     def __post_init__(self) -> None:
+        # the class is frozen; the key must be set before the field, which may copy it
         if self.key == AS_FLAG:
             object.__setattr__(self, "key", self.name)
         if self.choices and not self.parse:
@@ -298,6 +307,7 @@ def given_flags(options: Iterable[Option], flags: Flags) -> list[Option]:
     return [
         option
         for option in options
+        # argparse's values of flags that are missing
         if option.flag and flags.get(option.name) not in (None, False, [])
     ]
 
@@ -312,6 +322,8 @@ def parsed(
     """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises
     BadInput.
 
+    Keys without an option or a parser are skipped; expect_keys() refuses unknown keys.
+    folder: the folder that relative paths refer to
     flagged: whether the values come from flags, so that errors name the flags
     """
     known, values = by_key(options), {}
@@ -326,7 +338,10 @@ def parsed(
 
 
 def parsed_flags(options: Sequence[Option], flags: Flags) -> Flags:
-    """Parse the flags that were given. Return their values by field name. Raises BadInput."""
+    """Parse the flags that were given. Return their values by field name. Raises BadInput.
+
+    Relative paths refer to the current folder.
+    """
     given = {option.key: flags[option.name] for option in given_flags(options, flags)}
     return parsed(options, given, Path(), flagged=True)
 

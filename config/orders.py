@@ -3,6 +3,10 @@ previous cell.
 
 Source: Williams (1949), Experimental designs balanced for the estimation of residual effects of
     treatments.
+
+Plan.block() (config/run_plan.py) orders the cells of a block with it, and lab/run/measure.py the
+arms of a cell and their time slices. The order must depend on the arguments alone, because a
+resumed run calls it again with the saved seed.
 """
 
 from random import Random
@@ -23,6 +27,7 @@ def block_order(count: int, block: int, seed: int) -> list[int]:
     rows = (
         count // 2 if count % 2 == 0 else count
     )  # if count is even, the square contains the reverse of each row
+    # turn: how many times all rows were used before; place: this block's number in the turn, from 0
     turn, place = divmod(block - 1, 2 * rows)
     chance = Random(f"{seed} {turn}")
     order = chance.sample(range(rows), rows)
@@ -40,7 +45,8 @@ def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Rand
     """Return the index of the measurement that each number in the table of orders (Williams square)
     stands for.
 
-    ends: the first and the last number (label) of the block
+    ends: the labels of the first and of the last cell of the turn
+    chance: the random numbers of the turn, which this function goes on drawing from
     """
     heads = Random(seed).sample(
         range(count), count

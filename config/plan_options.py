@@ -1,5 +1,11 @@
 """Declare the options of a plan and of a run: what is measured, how, under which runtimes, and what
 is printed.
+
+config/flags.py makes flags of these Options, config/load.py makes keys of plans, and the docs make
+tables. The *field* of an option is a field of Plan (config/run_plan.py) or Method (core/method.py).
+The order in a tuple is the order in the help. The texts of BLOCKS, UNTIL, WARMUP and DURATION name
+defaults that are set in config/load.py, default.yaml, user_service/service_plan.py,
+commands/estimate.py and commands/project.py.
 """
 
 import os
@@ -32,15 +38,20 @@ from core.runtime import RuntimeName
 from experiments import plans
 from record.saved_plan import Until
 
+# a plan with so many blocks has no limit of blocks: another condition ends the run
 MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")))
+# the kinds of comparisons of two runtimes that --judged-steps accepts (analysis/steps.py)
 STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
+# experiments whose plans may have a report of their own
 VIEWS = tuple(path.stem for path in plans())
-MOST_SEED = 10**18 - 1
+MOST_SEED = 10**18 - 1  # Given.whole() reads at most 18 digits
+# kinds of profiles (record/saved_run.py uses this name for a folder)
 PROFILES = ("python", "locks")
-MOST_MARGIN = 0.5
-LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
-MOST_SLOWER = 10.0
+MOST_MARGIN = 0.5  # a share: 50 %
+LEAST_CPUS = 0.01  # cores; the kernel takes no quota below 1 ms of 100 ms
+MOST_SLOWER = 10.0  # a share of the time: 1000 % more
+# how the arms of a cell follow each other (--order)
 ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 
 
@@ -70,6 +81,7 @@ def parse_until(given: Given) -> Until:
         amount = (
             1.0 if part == "verdict" else replace(given, value=part).amount({"%": 1, **TIMES_S})
         )
+        # amount() returns -1 for a text that it cannot read
         if kind in limits or amount <= 0:
             raise given.wrong(
                 "the word verdict, a target width of the confidence intervals such as 3%, a time "
@@ -131,7 +143,9 @@ def parse_limit_memory(given: Given) -> int:
 
 
 def _paths(given: Given) -> dict[RuntimeName, Path]:
-    """Parse each NAME=PATH of --interpreter. Return the paths by runtime name. Raises BadInput."""
+    """Parse each NAME=PATH of --interpreter. Return the paths by RuntimeName.binary. Raises
+    BadInput.
+    """
     paths = {}
     for text in given.value:
         name, _, path = text.partition("=")

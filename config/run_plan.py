@@ -1,4 +1,11 @@
-"""Declare the type Plan: the cells of a run and their order. config.load reads plans from files."""
+"""Declare the type Plan: the cells of a run and their order. config.load reads plans from files.
+
+config/flags.py makes the plan of flags and files, commands/ adapt it to this machine, and lab/run
+measures its blocks. A plan is frozen: each change makes a new one, which __post_init__ checks. A
+cell is a system under a runtime with parameter values. An arm is what is compared: a runtime, or a
+service that already runs. A/A measures one arm twice. SavedPlan (record/saved_plan.py) is the form
+in result.json; a new field belongs in PlanFields there, which saved() and from_saved() copy.
+"""
 
 import itertools
 import math
@@ -22,8 +29,10 @@ from record.saved_plan import Absent, OutsideSystem, PlanFields, SavedPlan, Save
 from record.saved_run import CellResult
 from systems import built_in, find, readers
 
+# the largest number of cells in a block
 MOST_CELLS = 100_000
 Values = Mapping[str, tuple[Value, ...]]  # of parameters, by name
+# THREADS are those of a client; in config/user_service/service.py, they are those of a service
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 
 
@@ -80,7 +89,7 @@ class PlanRow:
     runtimes: tuple[RuntimeName, ...] | None = None
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
-        """Yield every combination of parameter values, as {name: value}. *scale* multiplies
+        """Yield every combination of parameter values, as {name: value}. *scale* (0..1) multiplies
         NUM_REQUESTS_PER_CLIENT.
         """
         for values in itertools.product(*self.values.values()):
@@ -142,6 +151,7 @@ class Plan(PlanFields):
         """
         varied = self.user_service.varied if self.user_service else ""
         variant = cell.params.get(varied)
+        # without variants, *variant* is None, and every row of the system has it
         return next(
             row.system
             for row in self.rows
@@ -150,6 +160,7 @@ class Plan(PlanFields):
 
     def with_service(self, changed: UserService) -> "Plan":
         """Return the plan with a changed service that gilscope starts, and with its systems."""
+        # a row has at most one variant
         rows = [
             replace(row, system=service.system_of(changed, *row.values.get(changed.varied, ("",))))
             for row in self.rows
@@ -293,6 +304,7 @@ class Plan(PlanFields):
         for row in self.rows:
             names = tuple(name for name in self.runtimes if self._is_measured(row, name))
             for values in row.combinations(self.scale):
+                # any runtime will do, because the id only tells settings apart
                 cell = _cell(row.system, self.runtimes[0], values)
                 saved = SavedRow(
                     system=cell.system,
@@ -324,6 +336,7 @@ class Plan(PlanFields):
         systems = _restore_systems(saved)
         rows = []
         for row in saved.rows:
+            # the row gets its absent runtimes back, because a resumed run checks them again
             absent = (one.runtime for one in saved.absent if one.system == row.system)
             restored = PlanRow(
                 system=systems[row.system],

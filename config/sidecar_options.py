@@ -1,5 +1,9 @@
 """Parse --with, --prepare and the plan key `beside`: programs, such as a database, that run beside
 the service.
+
+WITH and PREPARE are in plan_options.METHOD. --with gives Beside objects (core/sidecars.py), each of
+which lab/run/running_sidecars.py starts once for a run. Placeholders such as {port} are filled in
+then. result.json keeps the texts as they were given, so that they must not contain secrets.
 """
 
 import re
@@ -16,7 +20,7 @@ from core.secret import USERINFO
 from core.sidecars import PLACE, Beside
 from record.decode import decoded
 
-DRIVERS = ("asyncpg", "psycopg", "psycopg2", "pg8000")  # of SQLAlchemy
+DRIVERS = ("asyncpg", "psycopg", "psycopg2", "pg8000")  # of SQLAlchemy, for postgresql+asyncpg://
 
 
 def _known_programs() -> dict[str, Beside]:
@@ -33,8 +37,11 @@ def _known_programs() -> dict[str, Beside]:
     return programs
 
 
+# programs by the name in --with; shared by all plans, so it is never changed
 KNOWN = _known_programs()
+# the placeholders; "password" must be the last one, because _words() leaves it out
 PLACES = ("host", "port", "socket", "data", "config", "password")
+# the user information of a URL without a password, or with the generated password
 _NO_SECRET = re.compile(r"[^:]*(:\{password\})?")
 
 
@@ -55,6 +62,8 @@ def _text(given: Given) -> str:
 def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
     """Return the given command. Raises BadInput if it contains {password}: other local users can
     see a command line.
+
+    places: the names of the placeholders that the command may contain
     """
     text = _text(given)
     try:
@@ -70,6 +79,7 @@ def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
 
 
 def _environment(given: Given) -> Mapping[str, str]:
+    # the text "" has no placeholder, so that a value that is no mapping is refused below
     texts = given.value if isinstance(given.value, dict) else {"": ""}
     if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
@@ -81,6 +91,7 @@ def _environment(given: Given) -> Mapping[str, str]:
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
 
 
+# the keys of an entry of `beside`
 ENTRY = (
     Option(
         "name",
@@ -127,6 +138,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
         content = {"name": entry.strip()} if isinstance(entry, str) else entry
         expect_keys(verbatim(given.name), content, by_key(ENTRY))
         values: dict[str, Any] = parsed(ENTRY, content, given.folder)
+        # keys that the user gives override those of the known program
         if known := KNOWN.get(values.get("name", "")):
             variables = {**known.environment, **values.get("environment", {})}
             values = {**vars(known), **values, "name": known.name, "environment": variables}
@@ -135,6 +147,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
                 "one of {names}. For any other program, give a name and a command in a plan",
                 names=KNOWN,
             )
+        # of two programs with one name, the last one counts
         found[values["name"]] = Beside(**values)
     return tuple(found.values())
 

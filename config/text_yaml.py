@@ -1,4 +1,9 @@
-"""Read YAML with all scalars as text, so 3.10 stays 3.10, and files and flags are parsed alike."""
+"""Read YAML with all scalars as text, so 3.10 stays 3.10, and files and flags are parsed alike.
+
+All of config/ reads YAML with read_yaml(), and Option parsers convert the texts. commands/init.py
+writes YAML with yaml_lines(). Aliases, duplicate keys, deep nesting and long files are refused, so
+that no file can take much time or memory.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +18,7 @@ if TYPE_CHECKING or not yaml.__with_libyaml__:
 else:
     from yaml import CBaseLoader as _Loader
 
-MOST_BYTES = 1 << 18
+MOST_BYTES = 1 << 18  # of a file: 256 KiB
 MOST_LEVELS = 100  # deeper nesting would take libyaml quadratic time and overflow the stack
 
 
@@ -51,6 +56,9 @@ def _expect_plain(text: str) -> None:
 def read_yaml(path: Path, flag: str) -> Any:
     """Return the content of the file that *flag* names. Raises BadInput if it is unreadable, too
     long or not YAML.
+
+    flag: the flag that errors name
+    Returns dicts, lists and texts; None for an empty file.
     """
     try:
         with path.open("rb") as file:
@@ -96,5 +104,6 @@ def yaml_lines(key: str, value: Any) -> list[str]:
     """Return the YAML lines of one key and its value."""
     text = yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000, indent=2)
     first, *others = text.splitlines()
+    # safe_dump() does not indent a list below its key
     indent = "  " if isinstance(value, list) else ""
     return [first, *(indent + line for line in others)]

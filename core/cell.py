@@ -1,5 +1,11 @@
 """Declare the parameters of a cell, the smallest measured unit. Flags, YAML keys and labels are
 made from them.
+
+config/ makes cells of a plan, lab/run sends each to its child processes as JSON, and services and
+clients read its attributes. Most parameters concern a few systems only (System.reads).
+To add a parameter, add one field with _whole(), _claim() or _choice() to Cell. The order of the
+fields is the order of Cell.params. cell_id is a digest of names and values, so a renamed
+parameter, or another one that a system reads, gives its cells new ids.
 """
 
 import json
@@ -14,7 +20,7 @@ from core.messages import Json, Message, message
 from core.runtime import RuntimeName
 
 Value = bool | int | str | None
-NONE = "none"
+NONE = "none"  # what users write for the value None of an optional parameter
 MACHINE_PARAMETERS = ("KEEP_AWAKE",)  # a plan may set these parameters for the cells of any system
 
 
@@ -116,6 +122,7 @@ def _declared(kind: type, default: Value, meaning: str, *choices: str, **more: A
     return field(default=default, metadata=declared)
 
 
+# They declare a parameter as a field of Cell: a whole number, true or false, one of some words.
 _whole, _claim, _choice = (partial(_declared, kind) for kind in (int, bool, str))
 
 
@@ -299,6 +306,7 @@ class Cell:
         )
 
 
+# by name, in the order of declaration
 PARAMETERS: dict[str, Parameter] = {
     declared.name.upper(): Parameter(name=declared.name.upper(), **declared.metadata)
     for declared in fields(Cell)

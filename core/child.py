@@ -3,6 +3,11 @@
 
 The first line of stdin is the cell. The first line of stdout is `ready`, and the last line is the
 result. The child stops at the end of file on stdin.
+
+Children in Python use it: systems/__main__.py, lab/user_service/service_child.py and the programs
+echo_program.py and peers.py of experiments/. The orchestrator takes only values from here, such as
+Slice. Measured processes import it, so it needs the standard library alone.
+A new word or key also belongs in docs/child-contract.md, record/child_lines.py and native/contract.
 """
 
 import json
@@ -25,10 +30,12 @@ from core.processtree import (
 )
 from core.runtime import facts
 
+# exit status of a child that ends before it has printed a result
 STOPPED_EARLY = 3
 TIMEOUT = "timeout"  # the code of a request without an answer in time, in a client's `errors`
 # what was expected of a request that failed; native/loadgen/src/engine/reuse.rs says the same
 AN_ANSWER = "an answer"
+# the part of the golden ratio after the point, and 1, both times 2**64
 _GOLDEN, _WHOLE = (
     0x9E3779B97F4A7C15,
     1 << 64,
@@ -104,7 +111,8 @@ class Slice:
         return self.counts_from_ns + self.length_ns
 
     def begins_ns(self, place: int, of: int) -> int:
-        """Return when connection *place* (0, 1, ...) of *of* connections sends its first request.
+        """Return when connection *place* (0, 1, ...) of *of* sends its first request. All clients
+        of the cell count their connections together.
 
         The connections are evenly spread over stagger_ns, from another beginning in each slice. So
         the number of requests that start in length_ns is right on average, even if all requests

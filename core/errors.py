@@ -1,4 +1,9 @@
-"""Errors that a user can fix. Only runner.py prints them and exits."""
+"""Errors that a user can fix. Only runner.py prints them and exits.
+
+All packages raise them, and measured processes import this module. The text is a message
+(core/messages.py), so it must be a literal with named arguments. A fault of gilscope itself is an
+ordinary exception.
+"""
 
 from collections.abc import Iterable
 

@@ -1,5 +1,9 @@
 """Write files atomically: under a temporary name first, then by rename. Readers never see a partly
 written file.
+
+record/run_file.py, lab/run, reports/ and `runner.py stress` write their files with it.
+All calls of one process use the same temporary name, so two threads must not write into one folder
+at the same time.
 """
 
 import os
@@ -18,6 +22,7 @@ def put(path: Path, content: str | bytes, *, durable: bool = False, private: boo
     durable: flush the file and its name to disk before returning
     private: no other user may ever read the file
     """
+    # in the same folder, because a rename works only within one file system
     beside = path.with_name(BESIDE)
     opener = _open_private if private else None
     try:

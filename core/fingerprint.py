@@ -7,20 +7,24 @@ Run.fingerprints has the form
 A part has `interpreter` {executable, version, build, digest}, `packages` {name: version},
 `installed` (a digest of the packages' files) and `programs` {path: digest}. Each cell names one id
 of `code` and one of `environments`.
+
+lab/run/fingerprints.py makes them. lab/run, analysis/comparing.py and reports/parts/checks.py call
+the functions below, to say what changed between two cells. This module only compares.
 """
 
 from collections.abc import Mapping
 
 from core.messages import Json, Message, message, plural, verbatim
 
+# the keys of Run.fingerprints
 CODE, ENVIRONMENTS = "code", "environments"
-MOST_NAMED = 6
+MOST_NAMED = 6  # changed files that are named; the others are only counted
 NONE_INSTALLED = message("not installed")
 
 
 def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Message]:
-    """Return the files that differ between two states of the code. At most MOST_NAMED files are
-    named.
+    """Return the files that differ between two states of the code, each a mapping of file names to
+    digests. At most MOST_NAMED files are named.
     """
     changed = _changed(before, now)
     changes = [_file_change(name, before, now) for name in changed[:MOST_NAMED]]
@@ -32,6 +36,8 @@ def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Mess
 def environment_changes(before: Json, now: Json, runtime: str) -> list[Message]:
     """Return what has changed in the interpreters, packages and programs of services and clients
     under *runtime*.
+
+    before, now: two values of `environments`: a part for each role, `service` and `client`
     """
     changes: list[Message] = []
     for role in before.keys() | now.keys():

@@ -5,8 +5,11 @@ Each value below 2**(SUB_BITS+1) has its own bucket. Above that, every power of 
 2**SUB_BITS equal buckets, so the width of a bucket is at most 1/128 = 0.78 % of its lower bound.
 Quantiles report a bucket's midpoint, which is within RELATIVE_ERROR = 0.4 % of the exact
 nearest-rank value. min, max and mean are exact.
-Source of the layout: HdrHistogram (G. Tene),
-log-linear buckets.
+Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
+
+Clients record into it in their timed loop, so record() must stay free of calls and allocations.
+lab/run adds up the histograms of clients, and record/ saves them. native/contract has the same
+layout. from_json() refuses another SUB_BITS, so a change of it makes saved runs unreadable.
 """
 
 from collections import defaultdict
@@ -15,11 +18,11 @@ from math import ceil
 from sys import intern
 from typing import Any
 
-SUB_BITS = 7
-RELATIVE_ERROR = 1 / 2 ** (SUB_BITS + 1)
-TAIL_SHARE = 0.01
-_EXACT_BELOW = 1 << (SUB_BITS + 1)
-_VALUE_BITS = 42
+SUB_BITS = 7  # binary digits of a value after its first; record() has it as 7 and 8
+RELATIVE_ERROR = 1 / 2 ** (SUB_BITS + 1)  # of a quantile, as a share of its exact value
+TAIL_SHARE = 0.01  # of the sum of all latencies, not of the number of requests
+_EXACT_BELOW = 1 << (SUB_BITS + 1)  # ns; each lower value has its own bucket
+_VALUE_BITS = 42  # a latency is below 2**42 ns, which is 73 minutes
 _EMPTY = 1 << 63  # min_ns without any latency
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
 _SHARES = {  # of the requests, and how many values a percentile needs
@@ -146,6 +149,7 @@ class Histogram:
         count = self.count
         if not count:
             raise ValueError("an empty histogram has no quantiles")
+        # rounded first, because 0.07 * 100 is a little more than 7
         rank = max(1, ceil(round(share * count, 9)))
         if rank == count:
             return self.max_ns

@@ -3,6 +3,9 @@
 Catalogs have gettext's format. `make messages` updates core/locale/*.po from the code, and polib
 reads them. Text from other programs is made safe to print: it must not control a terminal, or a CI
 system that reads the output.
+
+config/, lab/hosts, reports/ and commands/ use it. Only the orchestrator imports this module,
+because polib is no part of the standard library.
 """
 
 import gettext
@@ -17,7 +20,7 @@ import polib  # type: ignore[import-untyped]
 from core.errors import BadInput
 from core.messages import Arg, Message, formatted
 
-CATALOGS = Path(__file__).parent / "locale"
+CATALOGS = Path(__file__).parent / "locale"  # a file zh.po for each language
 LANGUAGES = ("en", *sorted(path.stem for path in CATALOGS.glob("*.po")))
 
 
@@ -85,6 +88,7 @@ def language(name: str) -> Language:
     return Language(name, gettext.GNUTranslations(BytesIO(compiled)))
 
 
+# `::name parameters::`, or `##[`, at the beginning of a word
 _WORKFLOW_COMMAND = re.compile(r"(?<!\S)(?:::(?=[A-Za-z-]+(?:\s[^\n]*?)?::)|##(?=\[))")
 
 

@@ -1,5 +1,9 @@
 """Describe the hosts of a run: how each host is reached, and whether it runs services
 or clients.
+
+config/host_options.py makes a Layout of a plan, lab/hosts starts gilscope's agent with
+Host.carrier, and result.json saves it (record/saved_plan.py).
+A new carrier is a row of PRESETS. Each {key} in it must be a field of Host or a group of _SSH.
 """
 
 import re
@@ -27,6 +31,7 @@ class Preset(NamedTuple):
         return {self.needs, *re.findall(r"{(\w+)}", " ".join(self.words))}
 
 
+# by the value of Host.via
 PRESETS: Mapping[str, Preset] = {
     "ssh": Preset(
         "ssh",
@@ -47,6 +52,7 @@ PRESETS: Mapping[str, Preset] = {
         ("srun --overlap --unbuffered --nodes=1 --ntasks=1", "--jobid={job}", "--nodelist={node}"),
     ),
 }
+# The group user includes its @, so that {user}{place} is what ssh accepts.
 _SSH = re.compile(r"(?P<user>[^@]*@)?\[?(?P<place>[^]]*?)\]?(:(?P<port>[0-9]+))?")
 
 
@@ -83,6 +89,7 @@ class Host:
             return [*self.via]
         address = _SSH.fullmatch(self.ssh)
         values = {**vars(self), **(address.groupdict("") if address else {})}
+        # an ssh address without a user must not leave out the group that has {user}
         given = {"user": "", **{key: value for key, value in values.items() if value}}
         words: list[str] = []
         for group in PRESETS[self.via].words:

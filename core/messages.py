@@ -6,6 +6,9 @@ and formats them.
 
 The msgid is the English text. `make messages` collects all msgids for the translators
 (docs/architecture.md).
+
+All packages use it, measured processes too. Code recognises a message by its code, never by its
+text. The msgid with its names of arguments is the key of the translation in core/locale/zh.po.
 """
 
 import re
@@ -114,7 +117,8 @@ def verbatim(text: str) -> Message:
     return Message(msgid="{text}", args={"text": text}) if text else NOTHING
 
 
-NOTHING = Message(msgid="")
+NOTHING = Message(msgid="")  # the empty message, which is false
+# How listed() and chained() join two messages. A translation may change the signs.
 COMMA = message("{start}, {end}")
 SEMICOLON = message("{start}; {end}")
 AND = message("{start} and {end}")
@@ -158,7 +162,7 @@ class _PlainFields(Formatter):
     fill the memory.
     """
 
-    left = LONGEST_TEXT
+    left = LONGEST_TEXT  # characters; formatted() makes a new formatter for each text
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
         if not field_name.isidentifier():

@@ -1,6 +1,10 @@
 """Declare how a run measures: warm-up, duration, the clients' runtime, and CPU pinning.
 
 docs/machine.md says when to pin.
+
+config/ makes a Method of a plan, lab/run measures by it, and result.json saves it. Clients in any
+language get its to_json() in the first line of stdin, so a new or renamed field concerns
+docs/child-contract.md, too.
 """
 
 import os
@@ -11,10 +15,11 @@ from dataclasses import asdict, dataclass
 from core.errors import BadInput
 from core.messages import Json, Message, message
 
-SAME = "same"
-ARRIVALS = EVEN, POISSON = "uniform", "poisson"
-ORCHESTRATOR = "the orchestrator's Python"
-LONGEST_S = 86_400
+SAME = "same"  # Method.client_runtime: that of the services
+ARRIVALS = EVEN, POISSON = "uniform", "poisson"  # Method.arrivals
+ORCHESTRATOR = "the orchestrator's Python"  # the name of a client runtime
+LONGEST_S = 86_400  # longest duration or warm-up in s: a day
+# largest first, because size_text() takes the first that divides a size
 SIZES_BYTES = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6}
 
 
@@ -35,6 +40,7 @@ class Warmup:
         name: of the flag or key, for the error
         """
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
+        # a number without a unit can only be 0
         if match is None or float(match[1]) > {"s": LONGEST_S, "%": 100, None: 0}[match[2]]:
             raise BadInput(
                 "{name} is {value}. It must be a share of the requests such as 10%, a time such as "
@@ -116,6 +122,8 @@ class Method:
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
         """Return the warm-up before *requests* timed requests: (number of requests, 0.0) or (None,
         seconds).
+
+        The number is at least 1. Without a warm-up, no client is asked to send these requests.
         """
         share, seconds = self.warmup.share, self.warmup.seconds
         if self.duration_s:
@@ -183,7 +191,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(cpus))
 
 
-FEWEST_TO_PIN = 4
+FEWEST_TO_PIN = 4  # cores
 CLIENTS_SHARE = 4  # one of four cores is for the native client
 
 

@@ -1,4 +1,10 @@
-"""Service level objectives (--slo): the share of requests that may exceed a latency, or fail."""
+"""Service level objectives (--slo): the share of requests that may exceed a latency, or fail.
+
+The capacity of a service is the highest rate at which it meets all objectives. A search for it
+measures probes: cells at a RATE, each for some seconds. analysis/capacity_search.py asks for each
+probe as a Wanted, and lab/run/probes.py says how long it lasts. Rates are the requests/s of all
+clients together.
+"""
 
 import re
 from dataclasses import dataclass
@@ -8,6 +14,8 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, message
 
+# Purposes of a probe: find what a closed loop reaches, choose among settings, enclose the capacity,
+# narrow it down.
 CLOSED, PICK, SCAN, SEARCH = "closed", "pick", "scan", "search"
 LONGEST_S = 40.0  # longest probe, unless an objective demands more
 RELAXATIONS = 3  # a probe lasts for this many relaxation times, so that queues have built up
@@ -89,5 +97,7 @@ def relaxation_s(rate: float, closed_rate: float) -> float:
 def top_rate(closed_rate: float) -> float:
     """Return the highest rate to probe: above it, a probe of LONGEST_S cannot show whether queues
     keep growing.
+
+    It solves LONGEST_S == RELAXATIONS * relaxation_s(rate, closed_rate), between 0.5 and TOP.
     """
     return closed_rate * min(TOP, max(0.5, 1 - sqrt(4 * RELAXATIONS / (closed_rate * LONGEST_S))))

@@ -2,6 +2,10 @@
 Linux only.
 
 Sources: prctl(2); docs.kernel.org, cgroup v2 and v1.
+
+lab/reaper.py, lab/guard.py and the children that start other programs use it. Where prctl is
+missing, die_with_parent() does nothing and adopt_orphans() returns False. A new process calls
+die_with_parent() between fork and exec, so it must not import, look up or lock anything there.
 """
 
 import os
@@ -39,13 +43,15 @@ def adopt_orphans() -> bool:
     return bool(_PRCTL)
 
 
+# attempts of remove_group(), and the pause after each in s
 TRIES, TURN_S = 1000, 0.002
 INIT_PID = 1  # never killed; kill(2) takes 0 and negative numbers as groups of processes
 
 
 def remove_group(folder: str) -> None:
     """Kill every process in the control group *folder* and in the groups below it. Then remove
-    these groups. Gives up without an error after TRIES * TURN_S (2 s).
+    these groups. Blocks until they are gone, and gives up without an error after TRIES * TURN_S
+    (2 s).
     """
     for _ in range(TRIES):
         for group, *_rest in os.walk(folder, topdown=False):

@@ -1,6 +1,10 @@
 """Read the resource usage of a process and all its descendants from /proc (Linux).
 
 Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_smaps(5).
+
+Children measure themselves with it (core/child.py), and lab/ and native hosts other processes. A
+process or file that is not there, also because the process has just ended, counts as 0 and raises
+no error; but tree() and descendants() raise FileNotFoundError where there is no /proc.
 """
 
 import os
@@ -9,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 PROC = "/proc"
 
 
+# keys whose values only grow, so that the difference of two readings is the use in between
 GROWING = (
     "cpu_user_ns",
     "cpu_system_ns",
@@ -96,6 +101,7 @@ def tree_ran_ns(pid: int) -> int:
 
 def _cpu_ns(fields: list[str]) -> list[int]:
     """Return utime, stime, cutime and cstime from the fields that _stat() returns, in ns."""
+    # fields 14 to 17 of proc_pid_stat(5)
     return [int(ticks) * 10**9 // os.sysconf("SC_CLK_TCK") for ticks in fields[11:15]]
 
 
@@ -104,6 +110,7 @@ def _threads_by_process(pid: int) -> Iterator[tuple[int, dict[int, int]]]:
     id.
     """
     pids = [pid]
+    # pids grows while it is read
     for process in pids:
         ran = {}
         for thread in threads_of(process):
@@ -138,20 +145,21 @@ def tree(pid: int) -> list[int]:
             running.add(int(name))
             children.setdefault(int(fields[1]), []).append(int(name))
     processes = [pid] if pid in running else []
+    # processes grows while it is read
     for process in processes:
         processes += children.get(process, [])
     return processes
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/<pid>/stat that follow the process's name; empty if the process
+    """Return the fields of /proc/<pid>/stat from the third, the state, on; empty if the process
     has ended.
     """
     text = _text(f"{PROC}/{pid}/stat")
     fields = text.rpartition(")")[
         2
     ].split()  # the process name before ")" may contain spaces and brackets
-    return [] if not fields or fields[0] in "ZX" else fields
+    return [] if not fields or fields[0] in "ZX" else fields  # zombie or dead
 
 
 def _usage(pid: int) -> dict[str, int]:

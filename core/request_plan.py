@@ -1,5 +1,10 @@
 """The requests that clients send to a user's service, their placeholders such as {{user}}, and the
 expected answers.
+
+config/user_service makes a RequestPlan of flags or YAML, clients get its to_json() in their first
+line, and result.json saves it without secrets. clients/user_service sends the requests, or
+native/loadgen, which must choose and check them in the same way. Requests with placeholders need
+native/loadgen, because they depend on a session (Request.needs_session).
 """
 
 import hashlib
@@ -19,8 +24,11 @@ from core.limits import MAX_BODY_BYTES, MAX_ROUTES, SWITCHING
 from core.messages import Json
 from core.secret import Secret, Text, as_printed, revealed
 
+# how many requests with it the virtual user has sent; the number of the virtual user, from 1
 COUNTER, USER = "counter", "user"
+# placeholders whose value the client makes; every other one stands for a saved value
 GENERATED = {COUNTER, USER, "random.uuid", "random.int"}
+# groups: random.int, its two bounds; or another name
 PLACE = re.compile(
     rb"\{\{ *(?:(random\.int) +(-?[0-9]{1,9}) +(-?[0-9]{1,9})"
     rb"|(counter|user|random\.uuid|[A-Za-z_][A-Za-z0-9_]*)) *\}\}"
@@ -50,12 +58,12 @@ def placeholders(text: bytes, saved: frozenset[str] | None = None) -> list[Place
     return [one for one in found if saved is None or one.name in saved | GENERATED]
 
 
-SHOWN_BYTES = 200
+SHOWN_BYTES = 200  # characters of a body or value that an error shows
 # one in so many characters of a body that is shown may be no text, and two more
 MOST_UNREADABLE = 10
 _CODING = re.compile(rb"\r\ncontent-encoding:[ \t]*([!-~]+)", re.IGNORECASE)
-_MASK = (1 << 64) - 1
-CODINGS = ("gzip", "x-gzip", "deflate")
+_MASK = (1 << 64) - 1  # for arithmetic of 64 bits
+CODINGS = ("gzip", "x-gzip", "deflate")  # of Content-Encoding, which decoded() removes
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
@@ -224,6 +232,7 @@ def decoded(head: bytes, body: bytes) -> bytes:
         return body
     if coding not in CODINGS:
         raise ValueError(f"a body with Content-Encoding {coding}, which this client cannot decode")
+    # + 32: with the header of gzip or of zlib
     decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
     with suppress(zlib.error):
         plain = decoder.decompress(body, MAX_BODY_BYTES)
@@ -279,6 +288,7 @@ def shown(body: bytes) -> str:
     """Return the first characters of a body that is text. Return the size in bytes of any other
     body.
     """
+    # a character has 4 bytes at most
     text = body[: SHOWN_BYTES * 4].decode(errors="replace")
     unreadable = sum(
         letter == "\ufffd" or (letter < " " and not letter.isspace()) for letter in text
@@ -319,6 +329,7 @@ def order(requests: Sequence[Request], seed: int, length: int) -> list[int]:
 
     Each round of the order has every request as often as its weight says, so shares are right in a
     short time, too. If one round is longer than *length*, the requests are drawn by weight.
+    Requests with `first` are left out.
     """
     weights = [request.weight * (not request.first) for request in requests]
     random, sums = Random(seed), [*accumulate(weights)]

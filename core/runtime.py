@@ -1,5 +1,9 @@
 """Runtimes: an interpreter with its GIL and JIT on or off. Parse runtime names, and read the state
 of this process.
+
+RuntimeName is what a plan names, and facts() and states() are what a child finds in itself when it
+is ready and at its end; lab/run compares them. Measured processes import this module, and
+lab/python runs facts() in each interpreter that it finds. A new suffix is a row of SWITCHES.
 """
 
 import re
@@ -15,10 +19,10 @@ from core.messages import Json, Message, message
 _NAME = re.compile(
     r"(?P<version>3\.[0-9]{1,2})(\.(?P<patch>[0-9]{1,3}((a|b|rc)[0-9]{1,2})?))?(?P<free_threaded>t?)(?P<suffixes>(\+[a-z]+)*)"
 )
-OLDEST_MINOR = 11
-OLDEST_FREE_THREADED_MINOR = 13
-NATIVE = "native"
-GIL, JIT = "gil", "jit"
+OLDEST_MINOR = 11  # of 3.N, for default builds
+OLDEST_FREE_THREADED_MINOR = 13  # of 3.Nt
+NATIVE = "native"  # the runtime of programs without an interpreter
+GIL, JIT = "gil", "jit"  # suffixes of names, as in 3.14t+gil
 ACCEPTED_NAMES = message(
     "3.N, 3.Nt, 3.Nt+gil or 3.N+jit, such as 3.11, 3.14, 3.14t, 3.14t+gil or 3.14+jit; a patch "
     "release, such as 3.14.6 or 3.14.6t; and native"

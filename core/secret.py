@@ -2,6 +2,10 @@
 and never saved.
 
 In services' answers and children's output, `...` replaces them.
+
+config/ makes a Secret of a flag or key, and it stays one until line_for_child() writes a child's
+first line. reveal() must not reach a file, a message or the terminal: files get for_file(). lab/run
+cleans all that services and clients say with a Redactor.
 """
 
 import base64
@@ -148,12 +152,13 @@ def _printed(character: str) -> str:
     return character if character.isprintable() else " "
 
 
-SHORTEST = 4
+SHORTEST = 4  # characters; hiding shorter secrets would hide parts of other words
 # User name and password of a URL. A password may contain @, and / ? # although a URL should not
 # have them there.
 USERINFO = re.compile(
     r"(?<=//)(?:[^\s:/?#@\"'<>]{1,999}:[^\s\"'<>]{0,999}|[^\s/?#\"'<>]{1,999})(?=@)"
 )
+# name=value pairs of a form, a query or cookies
 _PAIRS = re.compile(r"[^\s=&;]+=[^\s&;]*([&;]\s*[^\s=&;]+=[^\s&;]*)*")
 
 
@@ -184,6 +189,7 @@ class Redactor:
         args = {name: self._clean(arg) for name, arg in message.args.items()}
         clean = replace(message, args=args, text="")
         with suppress(KeyError, ValueError, IndexError):
+            # str() raises if the cleaned arguments no longer fit the template
             if message.msgid and str(clean) is not None:
                 return clean
         return replace(clean, text=self.text(message.text))

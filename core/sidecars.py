@@ -1,13 +1,18 @@
-"""Declare the programs that a plan starts beside the measured services, such as a database."""
+"""Declare the programs that a plan starts beside the measured services, such as a database.
+
+They are the key `beside` of a plan. config/sidecar_options.py reads it, and
+lab/run/running_sidecars.py starts the programs. lab/user_service uses filled() and has_place() for
+the command of a user's service, too.
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-PORT, SOCKET = "port", "socket"
-START_DEADLINE_S = 30.0
-HOST = "127.0.0.1"
-PLACE = re.compile(r"\{([a-z_]+)\}")
+PORT, SOCKET = "port", "socket"  # values of Beside.ready, and names of placeholders
+START_DEADLINE_S = 30.0  # the default of Beside.start_deadline_s
+HOST = "127.0.0.1"  # where the programs listen
+PLACE = re.compile(r"\{([a-z_]+)\}")  # the placeholders of gilscope
 _NAMED = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")  # also the settings of a user's service
 
 
@@ -46,7 +51,7 @@ class Beside:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Replace each placeholder in *text* whose name is a key of *values*."""
+    """Replace each placeholder in *text* whose name is a key of *values*. Keep all others."""
     return _NAMED.sub(lambda match: values.get(match[1], match[0]), text)
 
 

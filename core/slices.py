@@ -1,10 +1,15 @@
-"""Count answers by time, in slices of the host's monotonic clock."""
+"""Count answers by time, in slices of the host's monotonic clock.
+
+A slice here is a period of 50 ms or more. core.child.Slice is something else: the time in which a
+client sends. clients/tally.py counts into it in the clients' timed loop, so turn() must stay cheap.
+lab/run adds up the clients' counts, and reports show answers by time.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
-WIDTH_NS = 50_000_000
-MOST = 512
+WIDTH_NS = 50_000_000  # of each slice, until slices are merged
+MOST = 512  # slices that are kept
 
 
 class Slices:
@@ -27,8 +32,10 @@ class Slices:
         self._counts: dict[int, int] = {}
 
     def turn(self, now_ns: int, answered: int) -> int:
-        """Begin the slice that contains *now_ns*, and return its end. *answered* counts all answers
-        so far.
+        """Begin the slice that contains *now_ns*. Return its end in ns, which is not part of it.
+
+        The answers since the previous call are first added to the slice before.
+        answered: the number of all answers so far
         """
         self.close(answered)
         self._end_ns = (now_ns // self._width_ns + 1) * self._width_ns

@@ -1,5 +1,8 @@
 """Declare the results of `runner.py stress`, which calls a service at full load under each runtime,
 in rounds.
+
+lab/run/stress_rounds.py makes the rounds, commands/stress.py collects them in a Stress and writes
+stress.json, and reports/terminal/stress_report.py prints it. The fields are the keys of the file.
 """
 
 from collections.abc import Mapping

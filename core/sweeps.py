@@ -1,4 +1,9 @@
-"""Sweeps: the settings of a system that differ only in the value of one parameter."""
+"""Sweeps: the settings of a system that differ only in the value of one parameter.
+
+A setting is a system with one value for each of its parameters (Params). config/run_plan.py and
+analysis/pairs.py ask which settings form a sweep. A parameter follows another one if it has the
+same value in every setting, as NUM_CLIENTS does with NUM_API_SERVICES (Parameter.same_as).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +58,7 @@ def swept_names(settings: Sequence[Params], fixed: Iterable[str] = ()) -> set[st
     """
     return {
         part
+        # "" stands for the only system
         for sweep in sweeps({"": settings}, fixed)
         for part in (sweep.name, *sweep.params[0].keys() - sweep.others.keys())
     }
@@ -65,6 +71,7 @@ def varying_names(settings: Sequence[Params]) -> list[str]:
 
 
 def _differs(name: str, settings: Sequence[Params]) -> bool:
+    # repr, because 1 == True
     return len({repr(params[name]) for params in settings}) > 1
 
 

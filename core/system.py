@@ -1,4 +1,10 @@
-"""Systems: a service, and the client that calls it. Each file of systems/ declares one system."""
+"""Declare what a system is: a service, and the client that calls it.
+
+systems/numbered_systems.py, the *_systems.py of experiments/ and files of users
+(core/system_file.py) declare systems. services/, clients/ and experiments/ implement the protocols
+below, and systems/__main__.py calls them in the children. Both the orchestrator and the children
+import this module; only children call loaded(), so the orchestrator needs no package of a service.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +20,14 @@ if TYPE_CHECKING:
     from core.child import Slice
     from core.user_service import Start
 
+# roles of children
 SERVICE, CLIENT = "service", "client"
+# the name of a parameter, and the group of systems 1 to 4
 RATE, SYSTEMS = "RATE", "systems"
-SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")
+SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")  # what all systems read
+# for requests to /calc (core/work.py)
 CALCULATION = ("CALC_TARGET", "PAYLOAD_BYTES")
+# the default of System.common
 COMMON = (*SIZES, "NUM_THREADS_PER_CLIENT", *CALCULATION)
 
 
@@ -79,7 +89,10 @@ class Caller(Protocol):
         """Open the connections that stay open between requests. Called before the timed region."""
 
     def take(self) -> Channel:
-        """Return the connection for the next request."""
+        """Return the connection for the next request, and open it if there is none.
+
+        give() or drop() follows before the next take(). Raises CallFailed.
+        """
 
     def give(self, channel: Channel) -> None:
         """Accept the connection *channel* that a client gives back after an answer. Keep it open or
@@ -114,6 +127,7 @@ class SlicedClient(Client, Protocol):
         """
 
 
+# The docstring of System names the arguments.
 ServiceFactory = Callable[[Cell, int, str], Service]
 CallerFactory = Callable[[Cell, int, list[str], Callable[[int], None]], Caller]
 MessageFactory = Callable[[Cell, bool], bytes]
@@ -156,6 +170,8 @@ def _load_generator(*protocol: str) -> Program:
 
 
 NATIVE_CLIENT = _load_generator("http")  # calls services that speak HTTP, such as a user's
+# for GET / alone; for frames (core/wire.py), with kept connections and with one for each request;
+# and for echo servers
 ONE_PATH = _load_generator("http", "--path", "/")
 FRAMED, FRESH = _load_generator("framed"), _load_generator("framed", "--fresh")
 ECHO = _load_generator("echo")

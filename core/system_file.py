@@ -1,4 +1,9 @@
-"""Load a system from a user's file, which declares SYSTEM as the files of systems/ do."""
+"""Load a system from a user's file, which declares SYSTEM as the files of systems/ do.
+
+config/run_plan.py loads the file that --system names, and systems/__init__.py loads it again in
+each child. Loading executes the user's code, adds its module to sys.modules and appends its folder
+to sys.path, for the rest of the process.
+"""
 
 import importlib.util
 import re
@@ -11,14 +16,15 @@ from core.errors import BadInput
 from core.messages import AND, OR, listed, message, verbatim
 from core.system import CLIENT, SERVICE, System
 
-SUFFIX = ".py"
+SUFFIX = ".py"  # how --system tells a file from a name
 # key of System.child_config with the path, from which children load the file
 PATH_KEY = "system_file"
+# By role, sets of fields of System. A file gives one whole set, or a native program instead.
 SIDES = {
     SERVICE: (["service"], ["command"]),
     CLIENT: (["encode", "decode", "check"], ["caller", "message"], ["client"]),
 }
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")  # what may stand in file names and in cell_id
 
 
 def load_system(path: Path) -> System:

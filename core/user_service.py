@@ -1,5 +1,9 @@
 """A user's service in a plan: a command that starts it, an application on a server, or the address
 where it runs.
+
+config/user_service makes a UserService of the flags or the plan. Its to_json() is `plan.own` in
+result.json, and children get parts of it as `own`: lab/user_service/service_child.py, which starts
+the command, and clients/user_service. So the names of the fields are names in files, too.
 """
 
 from collections.abc import Mapping
@@ -11,12 +15,12 @@ from core.messages import Json
 from core.request_plan import RequestPlan
 from core.secret import Text, for_file, from_file, map_json, revealed
 
-START_DEADLINE_S = 30.0
+START_DEADLINE_S = 30.0  # the default of Command.start_deadline_s
 # of a service without --name, in result.json and in the name of a run's folder
 DEFAULT_NAME = "own"
-MOST_TITLES = 2
-HTTP, HTTP2 = "http", "http2"
-HTTPS = "https"
+MOST_TITLES = 2  # requests that UserService.label names
+HTTP, HTTP2 = "http", "http2"  # values of `protocol`
+HTTPS = "https"  # the scheme of a URL
 # key of a child's settings: a system's command, whose clients and requests the system declares
 OF_SYSTEM = "of_system"
 # names of settings that tell the variants of a service apart: whole ones, or those of --vary server

@@ -2,12 +2,16 @@
 
 The framing is that of multiprocessing.connection, but nothing is unpickled. Source:
 docs/child-contract.md.
+
+services/ feed what each recv() returned to a Frames, and answer the bodies. clients/channel.py has
+a decoder of its own, because a client waits for exactly one answer. This is in the path of measured
+requests. native/service and native/loadgen have the same format.
 """
 
 import struct
 
 HEADER = struct.Struct("!i")
-MAX_FRAME_BYTES = 16 * 2**20
+MAX_FRAME_BYTES = 16 * 2**20  # for requests; clients limit answers (core/limits.py)
 
 
 def frame(body: bytes) -> bytes:
@@ -41,6 +45,7 @@ class Frames:
         if self.refused_bytes is not None:
             return []
         if (
+            # the usual case, one whole frame, needs no copy into the buffer
             not self._held
             and len(data) >= 4
             and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes

@@ -1,5 +1,10 @@
 """The requests that every system answers, and their handlers. They do not depend on
 the transport.
+
+Services call answer() for each request in frames, HTTP services route(). Clients send
+calc_request() and check what comes back (clients/call_tally.py). calc() is the work that gilscope
+measures: a change of it alters all results (docs/decisions/001-calc-loop.md). The native services
+answer in the same way.
 """
 
 import json
@@ -7,7 +12,9 @@ from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 from typing import Any
 
+# as the highest CALC_TARGET (core/cell.py)
 CALC_TARGET_LIMIT = 10**9
+# key of params: the answer must say when its handler began
 BEGUN = "begun"
 
 _decode = json.JSONDecoder().raw_decode
@@ -53,6 +60,7 @@ def _echo(params: Mapping[str, Any]) -> bytes:
 
 
 Handler = Callable[[Mapping[str, Any]], bytes]
+# handlers by URL and method; a handler returns the whole answer as JSON
 ROUTES: dict[str, dict[str, Handler]] = {
     "/calc": {"POST": _calc},
     "/": {"GET": _echo, "POST": _echo},

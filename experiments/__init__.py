@@ -6,6 +6,10 @@ A folder NAME may contain
     PREFIX_systems.py   SYSTEMS, a table of the systems whose names begin with PREFIX
     NAME_section.py     the section of the report; only *_section*.py may import reports
 as well as services and clients of these systems, and README.md. See docs/architecture.md.
+
+A system module and the services and clients of a folder run under the measured runtimes, and import
+core/, services/ and clients/. systems/__init__.py, config/ and reports/sections/ call the functions
+below.
 """
 
 import os

@@ -1,5 +1,9 @@
 """Digests of files and folders, by which a run detects that code, packages or programs have
 changed.
+
+lab/run/fingerprints.py compares them with those of earlier cells. lab/environments and lab/native
+name folders by them, and make what has no folder yet. If a change here alters these digests, all
+environments and wheels are made again, and runs that are continued report changes.
 """
 
 import hashlib
@@ -10,8 +14,10 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-DIGITS = 12
+DIGITS = 12  # hexadecimal digits of a digest
+# the most files that lab/run/fingerprints.py looks at in a folder of a user's code
 MOST_FILES = 5_000
+# names of folders with what tools write or install, rather than sources
 MADE_FOLDERS = {
     "__pycache__",
     "build",
@@ -68,6 +74,7 @@ def files_in(
     """Yield files whose path ends with one of *suffixes*, sorted per folder. Skip hidden folders
     and virtualenvs.
 
+    left_out: names of folders that are skipped, too
     most: the search ends after this many files of any kind
     """
     files = walk(
@@ -83,6 +90,7 @@ def walk(folder: Path, is_left_out: Callable[[str], bool]) -> Iterator[str]:
     is_left_out: returns whether to skip the folders of a given name
     """
     for here, below, names in os.walk(folder):
+        # changed in place, because os.walk() enters the folders that remain in this list
         below[:] = sorted(
             name
             for name in below

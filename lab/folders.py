@@ -3,6 +3,10 @@
 The reaper process makes a private folder, and removes it even if the orchestrator is killed. The
 kernel frees a lock when its process ends, and no lock file remains. On a network file system, other
 machines may not see the lock.
+
+A run and a host's agent have a Sandbox, whose process group all their children join. Other commands
+that need files have a PrivateFolder. Builds and runs lock the folder to which they write.
+lab/reaper.py describes the arguments and lines that it reads: change both files together.
 Source: flock(2).
 """
 
@@ -34,7 +38,7 @@ class PrivateFolder:
     orchestrator is killed.
 
     The reaper (lab/reaper.py) is a separate process. It makes the folder, leads the group and ends
-    both.
+    both. Creating an instance starts the reaper, and waits until the folder exists.
     leftovers: further paths that the reaper removes: files, and folders that are empty by
     then
     Raises BadInput if no file or no process can be made.
@@ -50,8 +54,8 @@ class PrivateFolder:
         return self._reaper.pid
 
     def remove_at_end(self, folder: Path) -> None:
-        """Tell the reaper to remove *folder*, too: of a control group, or beside a lock file that
-        is then free.
+        """Tell the reaper to remove another *folder* at the end: a control group with its
+        processes, or a folder whose lock file, FOLDER.lock, is free by then.
         """
         assert self._reaper.stdin
         with suppress(OSError):  # the reaper was killed, or was stopped until its pipe was full
@@ -66,8 +70,9 @@ class PrivateFolder:
 
 def temporary_folder() -> Path:
     """Return the folder in which private folders are created: TMPDIR if it is set, even if that
-    folder is full.
+    folder is full. Raises BadInput if there is none.
     """
+    # gettempdir() would pass over a full TMPDIR; a tempfile.tempdir that is set goes before both
     named = "" if tempfile.tempdir else os.environ.get("TMPDIR", "")
     if named:
         return Path(named).absolute()
@@ -137,9 +142,9 @@ def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-LONGEST_SOCKET_NAME = len("/12345678/9999.999")
+LONGEST_SOCKET_NAME = len("/12345678/9999.999")  # CELL_FOLDER/SERVICE.SOCKET in a sandbox
 SOCKET_PATH_LIMIT = 103  # the size of sun_path on macOS without its final zero; Linux allows 107
-_FOLDER_NAME = len("/gilscope-12345678")
+_FOLDER_NAME = len("/gilscope-12345678")  # of a private folder
 
 
 class Sandbox(PrivateFolder):

@@ -8,6 +8,9 @@ command cannot be started.
 STOP is the number of a signal that asks the command to end, within STOP_S, when the pipe is closed;
 0 for none. On Linux this process is a subreaper: descendants that left their parent become its
 children. Elsewhere it ends its process group.
+
+lab/processes.py starts it for each command and reads REPORT: change both files together. It runs
+under the orchestrator's Python with -I -S, and imports little, so that the command starts soon.
 """
 
 import os
@@ -21,9 +24,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from core.parent import adopt_orphans, die_with_parent
 
-OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ignored here; the command gets them back
 PYTHONS = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores these signals from its start
-TRIES = 1000
+TRIES = 1000  # rounds of killing descendants, with 2 ms between them
 STOP_S = 2.0
 
 
@@ -37,6 +40,7 @@ def main() -> None:
     ends, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    # without a handler in Python, SIGCHLD would not write to the wake-up pipe
     signal.signal(signal.SIGCHLD, lambda *_: None)
     inherited = {number: signal.signal(number, signal.SIG_IGN) for number in OURS}
     adopts = adopt_orphans()
@@ -85,7 +89,11 @@ def _wait(
     pid: int, ends: int, pipe: tuple[int, ...] = (0,), patience_s: float | None = None
 ) -> int | None:
     """Wait for the command and return its exit status; None if the pipe is closed first or
-    *patience_s* has passed.
+    *patience_s* has passed. Reap all child processes that end meanwhile.
+
+    ends: read end of the wake-up pipe, to which the end of each child process writes
+    pipe: stdin, or () to wait whether it is closed or not
+    patience_s: None for no limit; starts again when another child process ends
     """
     while True:
         readable, _, _ = select.select([*pipe, ends], [], [], patience_s)
@@ -108,8 +116,10 @@ def _ended() -> tuple[int, int] | None:
 
 
 def _end_all(adopts: bool) -> None:
-    """Kill all descendants, until no child is left. Orphaned descendants become children of this
-    process.
+    """Kill all descendants, until no child is left or TRIES rounds have passed. Orphaned
+    descendants become children of this process.
+
+    adopts: False if this system has no subreapers; then ask the process group to end (SIGTERM)
     """
     if not adopts:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -119,6 +129,7 @@ def _end_all(adopts: bool) -> None:
         while _ended():
             pass
         try:
+            # WNOWAIT: only ask whether any child is left
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return

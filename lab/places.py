@@ -3,10 +3,15 @@
 An installed gilscope writes to the user's cache folder, because the folder of the installation may
 be read-only.
 
+REPOSITORY: the folder of gilscope's packages, in a checkout or installed; children start in it
+NATIVE_SOURCES: sources of native programs and extensions
 CACHE: this user's cache folder for gilscope
-ENVIRONMENTS: virtual environments that gilscope makes
-NATIVE_BUILDS: where native programs and extensions are built
+ENVIRONMENTS: virtual environments that gilscope makes; also copies of a user's commits, and
+    requirements files
+NATIVE_BUILDS: where native programs and extensions are built: in a checkout, beside their sources
 SHIPPED_PROGRAMS: native programs that came with the installation
+
+All of lab/ takes its paths from here. Nothing is made here: who writes to a folder makes it.
 """
 
 import os

@@ -4,6 +4,9 @@ each output.
 One thread reads the pipes of all processes. After each read it pauses for COALESCE_S, so frequent
 small writes wake it rarely. A process that writes faster than the thread reads is blocked, as by a
 terminal.
+
+The output may be that of children that are measured (lab/run/children.py): a thread that woke more
+often would disturb them. lab/processes.py captures the output of other commands in the same way.
 """
 
 import fcntl
@@ -14,16 +17,16 @@ from contextlib import suppress
 
 from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 
-PIPE_BYTES = 256 * 1024
-COALESCE_S = 0.02
-_READ_BYTES = 64 * 1024
-_READS_AT_ONCE = 64
-_CUT = b"\n[...]\n"
+PIPE_BYTES = 256 * 1024  # capacity that is asked of the kernel for each pipe
+COALESCE_S = 0.02  # pause between two reads
+_READ_BYTES = 64 * 1024  # of one read()
+_READS_AT_ONCE = 64  # reads of one pipe before the others have their turn
+_CUT = b"\n[...]\n"  # stands for the dropped middle
 
 
 class HeadTailBuffer:
     """A byte buffer that keeps the first and the newest bytes of its input, and drops
-    the middle.
+    the middle. The sizes are in core/limits.py. Threads may share a buffer.
     """
 
     def __init__(self) -> None:
@@ -57,6 +60,7 @@ class ProcessOutput(HeadTailBuffer):
     """A pipe that captures a process's output.
 
     write_end: descriptor for the new process; close it here once the process has been started
+    has_ended: whether no process has the write end any more
     """
 
     def __init__(self) -> None:
@@ -98,7 +102,9 @@ class ProcessOutput(HeadTailBuffer):
         return taken_bytes
 
     def content(self) -> bytes:
-        """Return the process's output so far; if it is long, only its beginning and newest part."""
+        """Read what is in the pipe now. Return the process's output so far; if it is long, only its
+        beginning and newest part.
+        """
         self.drain()
         return super().content()
 
@@ -125,7 +131,9 @@ class OutputReader:
         self._pause = threading.Event()
 
     def watch(self, output: ProcessOutput) -> None:
-        """Start to read *output*. The process that writes it must already run."""
+        """Take over *output*: close its write end, read it, and close it in close(). The process
+        that writes it must already run.
+        """
         output.close_write_end()
         self._outputs.append(output)
         self._selector.register(output, selectors.EVENT_READ)
@@ -134,7 +142,9 @@ class OutputReader:
             self._thread.start()
 
     def close(self) -> None:
-        """Stop the reading thread. The captured output stays available."""
+        """Stop the reading thread, then read and close all pipes. The captured output stays
+        available.
+        """
         if self._stopper < 0:
             return
         os.close(self._stopper)

@@ -1,5 +1,10 @@
 """Runs each command under a guard process that kills its process tree, and describes how a process
 ended.
+
+run() is for commands that end, such as uv, git and compilers. guarded() runs a program during a
+`with` block. start_child() starts children without a guard: they join the process group of the
+reaper (lab/folders.py), which ends them. lab/guard.py describes its arguments and its report:
+change both files together.
 """
 
 import errno
@@ -22,10 +27,10 @@ from lab.places import REPOSITORY
 from lab.process_output import OutputReader, ProcessOutput
 
 GUARD = Path(__file__).with_name("guard.py")
-WATCH_S = 5.0
-_GUARDS: set["subprocess.Popen[str]"] = set()  # that run now
-COMMANDS_AT_ONCE = 4
-END_EVERY_S = 0.1
+WATCH_S = 5.0  # between two calls of watch()
+_GUARDS: set["subprocess.Popen[str]"] = set()  # that run now, of all threads
+COMMANDS_AT_ONCE = 4  # the default of run_in_parallel()
+END_EVERY_S = 0.1  # how often run_in_parallel() tries to end the commands after an error
 Value = TypeVar("Value")
 Result = TypeVar("Result")
 LAST_SECONDS_S = 5.0  # how long the guard may take to end the command's processes
@@ -46,7 +51,8 @@ def run(
 
     watch: called every WATCH_S with the newest line of the command's stderr
     options: cwd, pass_fds and program, as for guarded()
-    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
+    Raises subprocess.TimeoutExpired, OSError if the command cannot be started, and BadInput if no
+    process can be.
     """
     out, err, until = ProcessOutput(), ProcessOutput(), monotonic() + timeout_s
     with closing(out), closing(err), closing(OutputReader()) as reader:
@@ -70,7 +76,7 @@ def output_of(
     **options: Any,
 ) -> str | None:
     """Return what *command* writes to stdout; None if it cannot be started, fails, or exceeds
-    *timeout_s*.
+    *timeout_s*. Raises BadInput if no process can be started.
     """
     with suppress(OSError, subprocess.TimeoutExpired):
         done = run(command, timeout_s, environment, **options)
@@ -92,8 +98,12 @@ def scrubbed_environment() -> dict[str, str]:
 def start_child(
     command: Sequence[str], process_group: int, variables: Mapping[str, str], stderr: int
 ) -> "subprocess.Popen[bytes]":
-    """Start a child process with pipes to its stdin and stdout. Raises OSError if its program
-    cannot be started.
+    """Start a child process with pipes to its stdin and stdout, in gilscope's folder. Raises
+    OSError if its program cannot be started.
+
+    process_group: the reaper's, which ends the child if the caller does not
+    variables: added to scrubbed_environment()
+    stderr: a descriptor, or subprocess.PIPE
     """
     return subprocess.Popen(
         command,
@@ -111,7 +121,7 @@ def run_in_parallel(
     call: Callable[[Value], Result], values: Iterable[Value], at_once: int = COMMANDS_AT_ONCE
 ) -> list[Result]:
     """Return the result of *call*, which runs a command, for each value. *at_once* calls run in
-    parallel.
+    parallel. If one raises, end all guarded commands of this process, and raise its error.
     """
     with ThreadPoolExecutor(at_once) as pool:
         futures = [pool.submit(call, value) for value in values]
@@ -134,6 +144,7 @@ class Guard:
     """A command that runs under a guard process (lab/guard.py).
 
     process: the guard process, which shares stdout and stderr with the command
+    program: the name of the command in errors
     report_pipe: the guard process writes its report there at the command's end, and has it open
         until then
     report: what the guard process has reported, after its end: status or error
@@ -182,6 +193,8 @@ def guarded(
     stop: the number of a signal that asks the command to end before it is killed; 0 for none
     program: the file to execute, if it differs from command[0]
     options: cwd and pass_fds, as for subprocess.Popen
+    If the command cannot be started, only Guard.status() raises the error. Raises BadInput if no
+    process can be started.
     """
     heard, report = os.pipe()
     options["pass_fds"] = (*options.get("pass_fds", ()), report)
@@ -219,7 +232,7 @@ def guarded(
 
 def expect_process(error: OSError) -> None:
     """Raise BadInput if *error* says that no process can be started: the limit of processes or
-    memory is reached.
+    memory is reached. Otherwise return.
     """
     if error.errno in (errno.EAGAIN, errno.ENOMEM):
         raise BadInput(

@@ -9,6 +9,9 @@ The reaper makes FOLDER itself, so a folder never exists without a process that 
 writes a test file there, and reports by one line on stdout: 0, or the error number.
 A LEFTOVER is a file, which is removed, or a folder, which is removed if it is empty and not locked
 (lab/folders.py).
+
+lab/folders.py starts it with -I -S and writes its stdin: change both files together. It imports the
+standard library and core alone.
 """
 
 import errno
@@ -25,9 +28,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from core.parent import die_with_parent, remove_group
 
-TRIES = 1000
-LOCK_TRIES, LOCK_TURN_S = 250, 0.002
-ROOM_BYTES = 1 << 16
+TRIES = 1000  # at removing a folder
+LOCK_TRIES, LOCK_TURN_S = 250, 0.002  # waits up to 0.5 s for a lock
+ROOM_BYTES = 1 << 16  # size of the test file, for which the disk must have room
 
 
 def main() -> None:
@@ -45,7 +48,9 @@ def main() -> None:
     with suppress(OSError):
         os.write(1, b"%d\n" % error)
     os.close(1)
+    # the end of file comes when the command ends
     more = b"" if error else sys.stdin.buffer.read()
+    # a group of another leader has processes that are not the command's
     leads = os.getpgrp() == os.getpid()
     if leads:
         os.killpg(

@@ -1,6 +1,9 @@
 """Declare keys of parts of result.json: of cells, the plan, hosts and fingerprints.
 
 record/child_lines.py declares Count, Known and the other kinds of values.
+
+lab/ makes these values, and analysis/ and reports/ read them. A Struct is checked when the file is
+decoded (record/run_file.py). A TypedDict describes a plain dictionary.
 """
 
 from typing import Required, TypedDict

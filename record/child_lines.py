@@ -3,6 +3,10 @@
 The other modules of this package declare the other keys of result.json with the same kinds of
 values. The lists of docs/result.md are made from the lines `key: meaning` of these docstrings.
 Measured processes must not import this package, because it needs msgspec.
+
+lab/run/contract.py checks each line of a child against ClientLine or ServiceLine: a key without a
+default must be there, and an undeclared key is an error. So a new key belongs in
+docs/child-contract.md, in the children that send it, and in lab/run/cell_results.py, which adds up.
 """
 
 from typing import Annotated, TypedDict
@@ -13,11 +17,12 @@ from core.histogram import Histogram, SparseHistogram
 from core.limits import MAX_ROUTES
 from core.slices import WIDTH_NS
 
-LARGEST = 2**63 - 1
-MOST_CHARACTERS = 4096
-MOST_SLOW = 4096
-MOST_SLICES = 4096
+LARGEST = 2**63 - 1  # what 64 bits with a sign hold, as in native programs
+MOST_CHARACTERS = 4096  # of a text
+MOST_SLOW = 4096  # slowest requests of one client
+MOST_SLICES = 4096  # entries of a list with one number for each slice of time
 
+# Kinds of values, with their bounds. A child is not trusted, so a value outside fails its cell.
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 Time = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]

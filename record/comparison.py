@@ -1,5 +1,9 @@
 """The comparisons in result.json: a setting, the verdict on two of its arms, and its evidence and
 limits.
+
+An arm is what is compared: a runtime or a service at one setting. analysis/comparing.py makes the
+comparisons, and reports/ read them. The ratio of a comparison is the numerator's throughput over
+the denominator's, and its verdict is about the numerator: `faster` means a ratio above 1.
 """
 
 import json
@@ -13,6 +17,7 @@ from record.child_lines import Count, Known, Parameters
 
 Key = tuple[str, str]  # identifies a setting: the system, and the parameters as JSON text
 Word = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "unjudged"]
+# in what the two arms differ; analysis/steps.py chooses and names the steps
 StepName = Literal[
     "version",
     "patch",
@@ -27,7 +32,7 @@ StepName = Literal[
     "interaction",
 ]
 
-OVER_ALL = "all"
+OVER_ALL = "all"  # Setting.system of the comparison over all settings
 VALUE: StepName = "value"  # between two values of a swept parameter, or two variants
 WORDS: Mapping[str, Message] = {
     "faster": message("faster"),

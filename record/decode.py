@@ -1,6 +1,9 @@
 """Decode JSON from files and children, checked once against the types of record.child_lines.
 
 Only the orchestrator imports this module, because it needs msgspec.
+
+lab/run/contract.py, lab/hosts, config/ and record/run_file.py call decoded(). What it returns has
+valid types and bounds; that values agree with each other, its callers check.
 """
 
 import re
@@ -18,9 +21,9 @@ from core.messages import LONGEST_TEXT, Message, formatted
 from record.child_lines import Summary
 
 Kind = TypeVar("Kind")
-SHOWN_CHARACTERS = 60
-MOST = 1e100
-CONTAINERS = (dict, list, tuple)
+SHOWN_CHARACTERS = 60  # of a wrong value in an error
+MOST = 1e100  # for numbers whose type declares no bound
+CONTAINERS = (dict, list, tuple)  # of JSON values, or of what they became
 DEEPEST = 110  # nested lists; the stacks of a profile need many
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]|(?P<any>\[\.\.\.\])")
 

@@ -1,4 +1,8 @@
-"""Declare the keys of the profiles in result.json (see record.child_lines)."""
+"""Declare the keys of the profiles in result.json (--profile): where a service spends its time.
+
+lab/profile makes them, and reports/sections read them. They are plain dictionaries, which
+record/run_file.py checks against Profile when it reads a file.
+"""
 
 from typing import Required, TypedDict
 

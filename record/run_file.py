@@ -3,6 +3,9 @@
 The file is replaced atomically after every cell, so a run that is killed keeps all finished cells.
 The file has one line for its head and one line for each cell. Each line has a checksum, so damage
 affects only one cell.
+
+lab/run/experiment.py saves, and everything that reads saved runs calls load(). SEAL, CELLS and END
+are in the file, so a change of them or of the order of keys makes saved runs unreadable.
 """
 
 import json
@@ -29,10 +32,12 @@ from record.profile import Profile
 from record.saved_plan import SavedPlan
 from record.saved_run import FILE_NAME, SCHEMA, CellResult, Run
 
-CHECKSUM_BYTES = 8
-A_TIME = "a time such as 2026-08-01T10:15:00+00:00, or empty"
+CHECKSUM_BYTES = 8  # so a checksum has 16 hex digits
+A_TIME = "a time such as 2026-08-01T10:15:00+00:00, or empty"  # what a time must be, for errors
+# What stands before a checksum, before the lines of cells, and after them. Readers look for it.
 SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 _CELL = msgspec.json.Decoder(CellResult, dec_hook=decode_special)
+# find the name of a damaged cell, whose text may not be JSON
 _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
 
 
@@ -185,6 +190,7 @@ def load(where: Path) -> Run:
             run.cells.append(_decode_cell(text, run.plan))
         except Misfit as misfit:
             run.damaged.append(_damage_message(number, text, misfit))
+    # a damaged cell is named on its own, and has another checksum anyway
     if not run.damaged and order != _checksum_of_cells(cells):
         raise _damaged(path, message("measurements were removed, added or put in another order"))
     return run

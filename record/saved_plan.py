@@ -1,5 +1,9 @@
 """Declare the keys of a run's plan and machine in result.json. Only the orchestrator imports this
 module.
+
+config/run_plan.py makes a SavedPlan of its Plan, which shares PlanFields. lab/ finds the facts
+about machines. analysis/ and reports/ read all of it from a saved run. The fields are the keys of
+the file, and docs/result.md is made from the docstrings.
 """
 
 from collections.abc import Mapping

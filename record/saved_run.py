@@ -2,6 +2,9 @@
 
 Run, CellResult and record.child_lines declare the keys of result.json; docs/result.md is made from
 their docstrings.
+
+lab/run adds a CellResult to Run.cells after each cell, and the comparisons at the end.
+record/run_file.py writes and reads the file. analysis/ and reports/ only read a Run.
 """
 
 from dataclasses import dataclass, field
@@ -26,9 +29,10 @@ from record.comparison import SavedComparison
 from record.saved_plan import Machine, SavedPlan
 
 FILE_NAME = "result.json"
+# of result.json; a version of gilscope reads only its own (record/run_file.py)
 SCHEMA = 4
-PROFILES = "profiles"  # a folder
-PLOTS = "plots"  # the folder of a report's figures
+PROFILES = "profiles"  # the folder of a run's profiles, in the folder of the run
+PLOTS = "plots"  # the folder of a report's figures, in the folder of the run
 # code of CellResult.reason for a cell that was skipped because its service never starts
 NOT_TRIED = "not_tried"
 

@@ -1,7 +1,10 @@
 """Write the reports of a run for people and for other tools: tables, plots, sentences, an HTML
-page, a record.
+page, and files for other programs.
 
-From the ground up, each importing only what stands before it: statistics, rows, words; compare,
-terminal, findings, contests, plots, record; page; exports. write makes all of it for a run, frame
-is for notebooks.
+From the ground up: document/ has the types of a report and the builders of its tables. view.py
+derives facts from a saved run. render/ writes documents as HTML, Markdown, SVG and terminal text.
+parts/ has what several sections share, sections/ has a module for each section, and run_document.py
+puts them in order. compare/ is about several saved runs, exports/ makes files for other programs,
+and terminal/ prints lists, progress and stress tests. write.py writes all files of a run's report,
+and frame.py is for notebooks. tests/test_import_table.yaml (`reports`) says which may import which.
 """

@@ -1,4 +1,7 @@
-"""Command lines for a saved run: to repeat it, to continue it, or to add to it."""
+"""Command lines for a saved run: to repeat it, to continue it, or to add to it.
+
+The answer on the terminal and the section on the machine show them, to be copied into a shell.
+"""
 
 import shlex
 from itertools import pairwise
@@ -10,9 +13,13 @@ SILENT = ("--quiet", "--json")  # a command that somebody copies must show its r
 
 
 def command_line(run: Run, *without: str) -> str:
-    """Return the command line that started the run, without --out, SILENT and the
-    flags *without*.
+    """Return the command line that started the run, quoted for a shell, without --out, SILENT and
+    the flags *without*.
+
+    without: flags with exactly one value, which is dropped, too, written as "--flag VALUE" or
+        "--flag=VALUE"
     """
+    # the first word of run.command is the program
     arguments = [argument for argument in run.command[1:] if argument not in SILENT]
     dropped = ("--out", *without)
     kept = [
@@ -24,13 +31,13 @@ def command_line(run: Run, *without: str) -> str:
 
 
 def repeat_command(run: Run) -> str:
-    """Return the command line that repeats the run's measurements in the same order."""
+    """Return the command line that repeats the run's measurements, in the order of its seed."""
     command = command_line(run)
     return command if " --seed" in command else f"{command} --seed {run.seed}"
 
 
 def resume_command(run: Run) -> str:
-    """Return the command line that continues the run."""
+    """Return the command line that continues the run, in the default folder if none is known."""
     return f"{PROGRAM} --resume {shlex.quote(run.folder or f'{RUNS_FOLDER}/{run.run_id}')}"
 
 

@@ -1,4 +1,8 @@
-"""Load a saved run as a pandas DataFrame for notebooks, with one row per measurement (cell)."""
+"""Load a saved run as a pandas DataFrame for notebooks, with one row per measurement (cell).
+
+Notebooks of users import this module (docs/report.md); nothing in gilscope does. Its columns are
+those of cells.csv (reports/exports/texts.py).
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +24,7 @@ def frame(path: Path | str) -> "pd.DataFrame":
     Raises BadInput if the run cannot be read or pandas is not installed.
     """
     try:
+        # late, because pandas is no requirement of gilscope
         import pandas as pd
     except ModuleNotFoundError as error:
         raise BadInput("pandas is not installed; install it with: pip install pandas") from error

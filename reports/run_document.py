@@ -1,4 +1,8 @@
-"""The report of a run as a document: all sections for which the run has data."""
+"""The report of a run as a document: all sections for which the run has data.
+
+reports/write.py calls report() to write report.html, findings.md and the plots. The terminal shows
+the sections alone (commands/report.py). A Document is a value; reports/render/ writes it.
+"""
 
 from collections.abc import Iterable
 
@@ -17,6 +21,7 @@ def report(view: View) -> Document:
         name=f"{view.name}: {run.run_id}",
         title=message("Benchmark report"),
         about=(
+            # the lines under the title, in this order
             Message(msgid=plan.description) if plan.description else verbatim(view.name),
             size_line(view),
             *(

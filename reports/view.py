@@ -1,4 +1,11 @@
-"""Derive from a saved run the facts that reports show, and cache them."""
+"""Derive from a saved run the facts that reports show, and cache them.
+
+A command makes one View of a run, and all sections and exports read it. They share the lists and
+dicts that it returns, so nobody may change these. An arm is a compared runtime or service, or the
+repetition of a runtime for A/A. A step is the compared difference (record/comparison.py). A
+search for the capacity (plan.objectives) has no comparisons and choices, and other runs have no
+capacities.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -17,10 +24,10 @@ from record.saved_run import CellResult, Run
 
 
 class View:
-    """A saved run with facts that are derived from it and cached. Later changes of the run have no
-    effect.
+    """A saved run with facts that are derived from it when they are first read, and cached. Later
+    changes of the run have no effect on a cached fact.
 
-    titles: the titles of systems, by number or name
+    titles: the titles of systems, by number or name (titles() in lab/run/runs.py)
     """
 
     def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:
@@ -146,7 +153,7 @@ class View:
 
     @cached_property
     def looks(self) -> dict[str, int]:
-        """Return the index of each arm's style, which is the same in every plot and table."""
+        """Return the index of each arm's style, from 0. It is the same in every plot and table."""
         return {arm: place for place, arm in enumerate(self.cells.arms)}
 
     @property

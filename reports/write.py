@@ -1,4 +1,9 @@
-"""Write the files of a report into the folder of the run, beside result.json."""
+"""Write the files of a report into the folder of the run, beside result.json.
+
+commands/report.py calls write_all() at the end of a run and for the command report, after it has
+checked that no foreign file is overwritten: a new file in the folder also belongs into IN_FOLDER
+(reports/exports/__init__.py).
+"""
 
 import traceback
 from functools import partial
@@ -25,6 +30,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Me
     """
     from reports.render import figures as drawing  # matplotlib is slow to import
 
+    # A bug in a section is not caught here, so that no file is written.
     document, drawn = report(view), dict[str, list[str]]()
 
     def panels(figure: Figure) -> list[str]:
@@ -43,6 +49,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Me
     files |= {
         f"{PLOTS}/{figure.key}.svg": partial(plot, figure) for figure in figures(document.sections)
     }
+    # Contents are made one after the other, so that a bug in one file costs only this file.
     lost = []
     for name, make in files.items():
         try:
@@ -56,6 +63,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Me
 
 def _put(path: Path, content: str) -> None:
     try:
+        # for PLOTS; the folder of the run exists
         path.parent.mkdir(exist_ok=True)
         put(path, content)
     except OSError as error:

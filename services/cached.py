@@ -4,6 +4,10 @@ listening sockets.
 Every worker waits for readable sockets, either on one watch with all others or on its own
 (DISPATCH). Each readable connection goes to one worker, which reads one request, answers it and
 returns the connection to the watch.
+
+CachedService follows the protocol Service (core/system.py). What _server() returns runs for each
+request on the workers' threads: no locks and no shared counters there. experiments/echo/pool.py
+replaces _connection(), _server() and counters().
 """
 
 import socket
@@ -21,6 +25,7 @@ from services.parked import ParkedConnections
 from services.service_connection import Connection
 from services.watch import accept_or_none
 
+# before the service accepts again, if it has no free file descriptor
 OUT_OF_FILES_PAUSE_S = 0.05
 # delay before a connection over the limit is refused, because another may just have closed
 SECOND_LOOK_S = 0.01

@@ -1,4 +1,9 @@
-"""A service whose event loop runs on a thread of its own."""
+"""A service whose event loop runs on a thread of its own.
+
+tornado_app.py and the servers with event loops of experiments/ are subclasses. They replace
+accept(), or _serve() if their library accepts by itself, and count in `counted` before each answer.
+LoopService follows the protocol Service (core/system.py).
+"""
 
 import asyncio
 import socket

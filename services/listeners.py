@@ -2,6 +2,10 @@
 
 TCP sockets listen on the loopback interface. If clients run on other hosts, the sockets listen at
 the host's address in the plan and accept connections only from these hosts.
+
+All services in Python make their sockets here, before they start. systems/__main__.py sets Reach
+first, from the child's first line. Services whose event loop does not call accept() of a socket
+must ask Reach.admits() themselves (experiments/echo/loop.py).
 """
 
 import os
@@ -11,6 +15,7 @@ from typing import Any
 
 from core.cell import Cell
 
+# connections that may wait to be accepted
 BACKLOG = 4096
 LOOPBACK = "127.0.0.1"
 

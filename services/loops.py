@@ -29,7 +29,7 @@ CHECK_EVERY_S = 0.01
 LONG_NS = 2_000_000
 LONG_CHECKS = 20  # number of checks for which the balancer remembers a long handler
 IDLE_CHECKS = 20  # number of checks without a request after which the balancer sleeps
-NOTHING = -1
+NOTHING = -1  # no socket, or no time
 
 
 class Loop:
@@ -148,6 +148,7 @@ class Loops:
                     claim(fd)
                 except KeyError:  # the socket has moved to another loop
                     continue
+                # the balancer sleeps while there are no requests
                 if self._resting:
                     self._wake.release()
                 if serve(fd):
@@ -320,6 +321,7 @@ class Shared:
         """
 
 
+# Both have run, add, pause, resume, forget and holds, which services/cached.py calls.
 Dispatch = Shared | Loops  # a strategy that gives each readable socket to one worker
 
 

@@ -1,6 +1,9 @@
 """Wait for slow connections on a separate thread, so that they do not block a worker.
 
 Such connections send or read slowly, or are being closed. The thread starts with the first of them.
+
+cached.py and threaded.py have one each. While a connection is here, no worker uses it. The
+functions `ready`, `done`, `then` and `late` run on the thread of this module, and must not block.
 """
 
 import selectors
@@ -13,9 +16,9 @@ from time import monotonic
 
 from services.service_connection import Connection
 
-FLUSH_S = 60.0
-LINGER_S = 2.0
-NEVER = float("inf")
+FLUSH_S = 60.0  # for a peer to read its last answer
+LINGER_S = 2.0  # for a peer to close, after its last answer was sent
+NEVER = float("inf")  # a deadline
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 

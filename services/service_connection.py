@@ -1,5 +1,8 @@
 """Handle the service's side of a connection: received frames and unsent bytes. No
 function blocks.
+
+cached.py, threaded.py and parked.py use it. receive() and send() run for each request, on the
+thread of a worker.
 """
 
 import socket

@@ -2,6 +2,9 @@
 
 An acceptor passes each connection to a pool of workers. A worker reads one request, answers it and
 closes the connection.
+
+ThreadedService follows the protocol Service (core/system.py). _work() and _answer() run for each
+request on the workers' threads, which share only the queue of connections.
 """
 
 import threading
@@ -18,6 +21,7 @@ from services.parked import ParkedConnections
 from services.service_connection import Connection
 from services.watch import is_readable
 
+# from when a connection is first set aside until its whole request must have come
 READ_DEADLINE_S = 5.0
 # how long a worker waits for a request to begin before it sets the connection aside; most clients
 # send right after connecting
@@ -65,7 +69,7 @@ class ThreadedService:
                 bodies = connection.receive()
             if bodies is None:
                 connection.close()
-            elif bodies:
+            elif bodies:  # only the first: system 1 answers one request per connection
                 self._answer(connection, bodies[0], worker)
             elif connection.frames.refused_bytes is not None:
                 connection.refuse_frame()

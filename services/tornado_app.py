@@ -51,6 +51,7 @@ class RouteHandler(RequestHandler):
         except Exception as error:
             self._reply(500, error_answer(500, f"{type(error).__name__}: {error}"))
 
+    # route() says which methods a URL has, so all come here
     head = post = put = patch = delete = options = get
 
     def _params(self) -> dict[str, Any]:
@@ -86,6 +87,7 @@ class TornadoService(LoopService):
         application = Application(
             [(r".*", RouteHandler, {"service": self})], log_function=lambda _: None
         )
+        # no limit here, because prepare() refuses long bodies with an answer in JSON
         HTTPServer(application, max_body_size=2**62).add_socket(sock)
 
 

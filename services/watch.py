@@ -2,6 +2,9 @@
 
 A watch gives each readable socket to one worker, and does not watch the socket again until arm() is
 called. The workers wait on the watch themselves, without a watcher thread or a queue.
+
+loops.py makes watches with make_watch(), and its workers call wait() and arm() for each request.
+SocketWatch says what each kind must do. After forget(), the same number may be another socket.
 """
 
 import os
@@ -15,7 +18,7 @@ from collections.abc import Callable
 from core.errors import BadInput
 from core.messages import listed
 
-BATCH = 64
+BATCH = 64  # most sockets that one wait() of BatchEpollWatch returns
 
 
 class SocketWatch:
@@ -232,7 +235,7 @@ def is_readable(fd: int, wait_ms: int = 0) -> bool:
     return bool(poll.poll(wait_ms))
 
 
-FD_SETSIZE = 1024
+FD_SETSIZE = 1024  # select() takes only file descriptors below
 
 
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:

@@ -3,6 +3,10 @@ files declare.
 
 For example, numbered_systems.py declares systems 1 to 4, and experiments/league/alt_systems.py
 declares alt-tornado-tcp and the other alternatives.
+
+A module here or *_systems.py declares SYSTEMS, or SYSTEM if it has only one (core/system.py). The
+orchestrator asks for built_in() and find(), each child for system_of(). Declarations must import no
+library, because the orchestrator and all children import them.
 """
 
 import importlib
@@ -88,8 +92,8 @@ def _modules() -> list[str]:
 
 
 def _named_like(name: str) -> list[str]:
-    """Return the modules that could declare the system *name*: s5_thread for 5, echo_systems for
-    echo-libuv.
+    """Return the modules that could declare the system *name*: s5_thread (docs/add-a-system.md) for
+    5, echo_systems for echo-libuv.
     """
     dashed = {
         module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-")

@@ -1,5 +1,9 @@
 """Run a measured child process: `python -m systems service` or `client`. See
 docs/child-contract.md.
+
+The orchestrator (lab/run/cell_run.py) starts one for each service and client of a cell, under the
+measured runtime, and writes and reads the lines of core/child.py. What a child imports is part of
+its memory and its start, so both roles import only what their system needs.
 """
 
 import sys
@@ -45,6 +49,7 @@ def serve() -> None:
         cell, first_line["service_id"], first_line["folder"]
     )
     service.start()
+    # before the ready line, so that all requests are part of the usage
     usage, ready = Usage(), states()
     print_ready([listener.address for listener in service.listeners])
     while word := next_command():

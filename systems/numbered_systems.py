@@ -1,4 +1,9 @@
-"""Declare systems 1 to 4, gilscope's own services."""
+"""Declare systems 1 to 4, gilscope's own services.
+
+core.system.System explains the fields, and systems/__init__.py finds SYSTEMS. Services and clients
+are named as "module:function", so that only the children that need them import them. `reads` has
+the parameters beside System.common; another one gives the cells of the system new ids.
+"""
 
 from functools import partial
 

@@ -1,5 +1,10 @@
 """The client of a user's service. It has a thread for each connection and sends the requests of the
 plan.
+
+WorkerClient (clients/quotas.py) drives the workers, and calls the hooks below that begin with _. A
+pick is an index of the plan's requests; each connection is a virtual user with its own beginning in
+the order of the picks. PlanWorker.call() and _send() are the measured loop. lab/ uses prepare() and
+connector() to ask whether a service answers, and in stress tests.
 """
 
 import threading
@@ -78,8 +83,8 @@ class PlanWorker:
         times, a request starts when it is due. After GIVE_UP_AFTER failures in a row, the remaining
         requests are not sent. After one timeout, nothing is sent in later calls, either: each
         counts the timeout again.
-        counts_from_ns: of the requests that start before this time, only
-            errors count. uncounted says how many there were
+        counts_from_ns: of the requests that start before this time, only errors count. uncounted
+            says how many there were
         """
         failures, self.uncounted, now_ns = 0, 0, perf_counter_ns()
         if self._timed_out:
@@ -118,10 +123,12 @@ class PlanWorker:
         tally = self.tally
         tally.sent += 1
         try:
+            # connect before the clock starts
             self._connection or self._take()
             start = intended_ns or perf_counter_ns()
             status, body = self._ask(prepared.sent, prepared.request.method)
             end = perf_counter_ns()
+            # only now, because _ask() may have opened another connection
             connection = self._take()
         except CallFailed as failed:
             tally.fail(prepared, failed)
@@ -213,6 +220,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
                 user * STRIDE % len(picks),
             )  # each user begins at another request
             prepared = prepare(service, plan, address)
+            # in the order of plan.names, as in _counted(), because merge() pairs them by place
             routes = [*dict.fromkeys(request.tally for request in prepared)]
             worker = PlanWorker(
                 partial(connector(service), address, deadline_s),
@@ -227,6 +235,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         """Send requests for a slice, a short time with a given start. Return its counts, and reset
         them to zero.
         """
+        # made before the slice begins, because it allocates
         workers, schedules = self._workers, self._schedules(part.at_ns, part.until_ns)
 
         def send(place: int) -> None:

@@ -1,6 +1,9 @@
 """Send HTTP/1.1 requests to a user's service. Responses may be chunked, or end with the connection.
 
 RFC 9112 and RFC 9110 say what is an answer. tls.py secures connections.
+
+PlanWorker (client.py) has one connection at a time and calls ask(), which it times. lab/ calls
+ask() to see whether a service answers, and in stress tests. native/loadgen reads answers alike.
 """
 
 import select

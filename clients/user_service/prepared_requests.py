@@ -1,5 +1,9 @@
 """Prepare the requests of a plan for a user's service, count their answers, and schedule bursts of
 requests.
+
+client.py makes these objects before the timed region; in it, a worker calls PreparedRequest.wrong()
+and the methods of PlanTally between two requests. A route is the requests of one name. Bursts
+follows the protocol Schedule of clients/schedule.py.
 """
 
 import threading
@@ -17,13 +21,14 @@ from core.histogram import Histogram
 from core.request_plan import Request, Wrong, wrong
 from core.secret import revealed
 
-BURST = 16
+BURST = 16  # requests of each connection
 # of a request that is sent in chunks; native/loadgen/src/request/plan.rs sends the same
 CHUNK_BYTES = 8192
 
 
 def bytes_of(request: Request, address: str, prefix: str = "") -> bytes:
-    """Return the request as bytes. Raises OSError if the file with its body cannot be read.
+    """Return the request as bytes, with secrets and the headers that it lacks. Raises OSError if
+    the file with its body cannot be read.
 
     prefix: the path of the target, before the request's own path
     """

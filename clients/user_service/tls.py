@@ -10,7 +10,7 @@ from typing import Any
 from clients.channel import CallFailed
 from core.child import TIMEOUT
 
-TLS_FAILED = "tls"
+TLS_FAILED = "tls"  # code of an error (docs/child-contract.md)
 HTTP1, H2 = "http/1.1", "h2"  # names of ALPN
 
 
@@ -26,7 +26,9 @@ class Tls:
     def __init__(self, settings: Mapping[str, Any], protocol: str = HTTP1) -> None:
         """Make the TLS settings of a client.
 
+        settings: `ca` and `insecure`, as in core.user_service.Command.tls
         protocol: what the service must agree to by ALPN if it is not HTTP/1.1
+        Raises CallFailed if the file `ca` cannot be read.
         """
         try:
             self._context = ssl.create_default_context(cafile=settings["ca"] or None)
@@ -39,8 +41,8 @@ class Tls:
             self._context.verify_mode = ssl.CERT_NONE
 
     def secured(self, sock: socket.socket, address: str) -> socket.socket:
-        """Do the TLS handshake on *sock*. Return the TLS socket. Raises CallFailed
-        with the reason.
+        """Do the TLS handshake on *sock*. Return the TLS socket, which now owns it. On an error,
+        close it and raise CallFailed with the reason.
         """
         host = "localhost" if address.startswith("/") else address.rpartition(":")[0].strip("[]")
         try:

@@ -1,5 +1,10 @@
 """Hide secret values of a user's service: mask them in files and messages, and fill in
 {env:NAME}.
+
+The parsers of service_options.py and request_options.py call hidden(), and an Option has one of the
+functions as its *mask*. A mask returns what may be printed and saved: `...` (HIDDEN) stands for the
+rest. A Secret (core/secret.py) has both texts. A mask that shows too much writes a secret to
+result.json, so an unclear text must be hidden.
 """
 
 import os
@@ -33,13 +38,17 @@ HARMLESS = frozenset(
         "user-agent",
     )
 )
+# {env:NAME}; it is a group, so that split() keeps it
 VARIABLE = re.compile(r"(\{env:[A-Za-z_][A-Za-z0-9_]*\})")
 OF_VARIANT = re.compile("([^:=]+):([a-z]+)[=:](.+)", re.DOTALL)  # a value of --variant
 ENV = "env"  # the key of a variable in it
+# What mask() keeps: variables (the pattern without its last parenthesis, so that one group remains)
 _SHOWN = re.compile(
     rf"{VARIABLE.pattern[:-1]}|\{{\{{[^{{}}]*\}}\}})"
 )  # and places of values that are known only later
+# the first word of an Authorization header
 _SCHEME = re.compile(r"(?:Basic|Bearer|Digest|Token) +")
+# `...` where a mask writes it: at the start, or after a space, =, ?, & or //
 _STANDS_FOR_A_SECRET = re.compile(r"(?:^|[\s=?&]|//)\.\.\.(?=$|[&@])")
 
 Mask = Callable[[str], str]
@@ -73,6 +82,7 @@ def mask_variant(text: str) -> str:
     match = OF_VARIANT.fullmatch(text)
     if not match:
         name = re.split("[:=]", text)[0]
+        # a text of another form: hide everything after its first word
         return name + HIDDEN * (name != text)
     shown = mask_pair(match[3]) if match[2] == ENV else mask_userinfo(match[3])
     return text[: match.start(3)] + shown
@@ -100,6 +110,8 @@ def _masked(literal: str) -> str:
 def hidden(given: Given, mask_of: Mask) -> Text:
     """Return the given text with {env:NAME} filled in, as a Secret if there is anything to hide.
 
+    mask_of: the mask that makes the shown text
+    The name of *given* is part of Secret.key, by which --resume finds the secret in a saved plan.
     Raises BadInput if a variable is not set, or the text has `...` because it was copied from a
     saved command.
     """

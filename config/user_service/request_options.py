@@ -1,5 +1,10 @@
 """Read the requests that clients send to a user's service, and the correct answers, from YAML or
 flags.
+
+parsed() (config/options.py) calls the parsers, each with a Given. service_plan.py and
+service_flags.py call request_plan(). Request and RequestPlan are in core/request_plan.py. The names
+that hidden() gets, such as "--header NAME", are saved, and --resume finds secrets by them, so they
+must stay as they are.
 """
 
 import json
@@ -39,12 +44,16 @@ from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import HTTP2
 
 MOST_WEIGHT = 10**6
-LONGEST_NAME = 100
+LONGEST_NAME = 100  # characters
 LONGEST_THINK_TIME_S = 10.0**6
+# headers of a connection, which HTTP/2 forbids. Source: RFC 9113, section 8.2.2
 HTTP1_HEADERS = ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade")
+# a method and a path; within a placeholder, the path may have spaces
 _LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/(?:\{\{[^{}#]*\}\}|[^\s#])*)")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")  # of a saved value
+# what was meant as a placeholder, but is not a valid one
 _PLACE_LIKE = re.compile(rb"\{\{ *[A-Za-z_][^{}]*\}\}")
+# look-around, conditions and back-references, which regular expressions of the native client lack
 _NOT_IN_RUST = re.compile(r"\(\?(?:<?[=!]|P=|\()|\\[1-9]")
 
 
@@ -93,6 +102,7 @@ def _digest(given: Given) -> str:
 
 
 def _method_and_path(given: Given) -> tuple[str, Text]:
+    # no path: the request goes to the path of the service or target itself
     if given.text() == "GET":
         return "GET", ""
     name = f"--request '{mask_url(given.text())}'"
@@ -125,6 +135,7 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
     """Parse the key `save`. Return a mapping from the names of saved values to their sources.
     Raises BadInput.
     """
+    # the name "" is refused below
     sources = given.value if isinstance(given.value, dict) else {"": given.value}
     for name, source in sources.items():
         kind, where = next(iter(source.items()), ("", "")) if isinstance(source, dict) else ("", "")
@@ -159,6 +170,7 @@ def parse_time(given: Given) -> float:
     return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
 
 
+# the options of one request
 REQUEST = applying(
     USER_SERVICE,
     Option(
@@ -229,6 +241,7 @@ def _requests(given: Given) -> tuple[Request, ...] | RequestPlan:
     return tuple(_request(request, given) for request in given.value)
 
 
+# the options of all requests together: keys of a file of requests, and of `service` in a plan
 FILE = applying(
     USER_SERVICE,
     Option(
@@ -294,7 +307,9 @@ def _expect_values(plan: RequestPlan) -> None:
     for request in plan.requests:
         texts = [request.path, *request.headers.values(), request.body]
         for text in (revealed(text).encode(errors="replace") for text in texts):
+            # *whole* is the text without its valid placeholders, rather than the parser whole()
             fields, whole = placeholders(text), PLACE.sub(b"", text)
+            # a request that is sent once can only use what earlier requests saved
             available = known | GENERATED | (set() if request.first else saved)
             wrong = [
                 field.name
@@ -337,6 +352,7 @@ def _request(given: Any, listed_in: Given) -> Request:
     if "body" in given and "body_file" in given:
         raise BadInput("A request has both body and body_file. Give only one of them.")
     values = parsed(REQUEST, given, listed_in.folder, flagged=listed_in.name.startswith("--"))
+    # the option --request is parsed to two fields of Request
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
 

@@ -1,4 +1,9 @@
-"""Make the command that serves a user's application (--app) on a server of servers.yaml."""
+"""Make the command that serves a user's application (--app) on a server of servers.yaml.
+
+service_plan.py calls app_on(). It replaces the words APP, INTERFACE and THREADS of a command in
+servers.yaml. Placeholders such as {port} remain, and lab/user_service/command.py fills them in when
+it starts the service.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +28,7 @@ class Server:
     factory: str = ""
 
 
+# the servers by the name in --server; shared by all plans, so it is never changed
 SERVERS = decoded(
     read_yaml(Path(__file__).with_name("servers.yaml"), "--server"), dict[str, Server]
 )
@@ -50,6 +56,7 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
             ),
         )
     interface = interface or server.interfaces[0]
+    # the option of Granian, the only server with THREADS in its command
     threads = "--blocking-threads {threads} " if interface == WSGI else ""
     made = app.endswith("()") and server.factory
     target = f"{server.factory} {app.removesuffix('()')}" if made else app

@@ -1,5 +1,9 @@
 """Describe a user's service and its clients as systems to measure. Check its runtimes, parameter
 values and command.
+
+config/run_plan.py, service_plan.py and lab/ use this module. A user's service becomes a System
+(core/system.py) whose child_config["own"] is what the service's and the clients' children read: the
+fields of the Command or Target, and the requests. Variants are systems with the same name.
 """
 
 import re
@@ -12,11 +16,14 @@ from core.runtime import NATIVE
 from core.system import NATIVE_CLIENT, SIZES, System
 from core.user_service import Start, Target, UserService
 
+# System.group of a user's service
 GROUP = "own"
+# the placeholders that gilscope replaces in a command
 PLACES = ("{python}", "{host}", "{port}", "{socket}", "{workers}", "{threads}")
+# Names of parameters (core/cell.py). THREADS are those of a service, unlike in config/run_plan.py.
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 CLIENTS, CONNECTIONS = "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT"
-LONGEST_TITLE = 60
+LONGEST_TITLE = 60  # characters
 LAST_PORT = 65535
 
 
@@ -26,6 +33,7 @@ def systems(service: UserService) -> list[System]:
     """
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
+        # the children report by this name, also if the plan gives none
         told_request["title"] = str(request)
     starts = service.commands or service.targets
     is_threaded = any(start.threaded for start in starts)
@@ -35,10 +43,12 @@ def systems(service: UserService) -> list[System]:
 def system_of(service: UserService, variant: Value) -> System:
     """Return the system of a variant of the service, or else of the service."""
     every = systems(service)
+    # without variants, the mapping is empty
     return dict(zip(service.variants, every, strict=False)).get(str(variant), every[0])
 
 
 def _system(service: UserService, start: Start, requests: Json, is_threaded: bool) -> System:
+    # the fields of *start* come later, so that a Target replaces name, protocol and prefix
     told = {
         "name": service.name,
         "protocol": service.protocol,

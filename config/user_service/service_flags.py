@@ -1,5 +1,9 @@
 """Read the description of a user's service from flags. For --resume, restore the secrets of a saved
 plan.
+
+config/flags.py and commands/init.py read services with this module. commands/running.py uses the
+second half for --resume. *flags* are unparsed values by Option.name, as Parser.parse() returns
+them; they become the keys of `service` in a plan, which service_plan.py parses.
 """
 
 from collections.abc import Sequence
@@ -28,10 +32,13 @@ from core.messages import Json, verbatim
 from core.request_plan import ANY, RequestPlan
 from core.secret import Secret, from_file, secrets_in
 
+# the name of the service of --target without --name
 TARGET_NAME = "target"
+# options whose value may contain a secret: --resume accepts them to get it again
 SECRET_OPTIONS = tuple(
     option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests")
 )
+# the flags that describe a request
 _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
 
 
@@ -51,10 +58,11 @@ def plan_from_service_flags(flags: Flags) -> Plan | None:
 
 
 def service_from(flags: Flags) -> Flags:
-    """Return the values of the service that *flags* describe, by YAML key (options.KEYS). Raises
-    BadInput.
+    """Return the values of the service that *flags* describe, by YAML key (service_options.KEYS).
+    Raises BadInput.
     """
     options = given_flags(SERVICE, flags)
+    # --target and --arm have the key `targets` in common
     given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
     given |= {one.key: _pairs(one, flags) for one in (ENVIRONMENT, VARY) if one in options}
     if VARIANTS in options:
@@ -106,7 +114,9 @@ def _requests(flags: Flags) -> Flags:
                 "--requests names a file that describes the requests completely. "
                 "Leave out --request and the other flags for requests."
             )
+        # service_from() has taken the file as it takes any option of SERVICE
         return {}
+    # "GET" has no path, which means the path of the service itself
     texts = fields.pop("request", ["GET"] if fields else [])
     return {"requests": [{"request": text, **fields} for text in texts]} if texts else {}
 

@@ -1,5 +1,9 @@
 """Declare the options of a user's service: each is a flag, a key of `service` in a
 plan, or both.
+
+config/flags.py makes flags of OPTIONS, service_plan.py parses the keys of `service` by SERVICE, and
+commands/output.py and lab/run/runs.py mask command lines. The command line is saved in result.json,
+so an option that takes secrets must have a *mask*.
 """
 
 import os
@@ -47,11 +51,14 @@ from core.secret import HIDDEN, USERINFO, Redactor, Text
 from core.user_service import HTTP, HTTP2, HTTPS, SERVER, VARIANT
 from systems import built_in
 
+# the value `auto` of --topology, and the numbers of threads per process that it tries
 AUTO, AUTO_THREADS = "auto", (2, 8)
+# names that no service may have
 RESERVED_NAMES = ("all", NATIVE)
 TOPOLOGY = "topology"
+# names that --vary cannot set: placeholders that gilscope fills in, and the name of variants
 NO_SETTINGS = ("python", "host", "port", "socket", VARIANT)
-LONGEST_VALUE = 200
+LONGEST_VALUE = 200  # characters of a value of --vary
 _name = matching(
     r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and . _ - that begins with a letter"
 )
@@ -114,7 +121,9 @@ def auto_topologies(cores: int, threads: Sequence[int] = AUTO_THREADS) -> list[t
 
 
 def parse_topology(given: Given) -> list[tuple[int, int]] | str:
-    """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) pairs, or AUTO."""
+    """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) pairs, or AUTO.
+    Raises BadInput.
+    """
     if given.text() == AUTO:
         return AUTO
     shapes = []
@@ -124,6 +133,7 @@ def parse_topology(given: Given) -> list[tuple[int, int]] | str:
             raise given.wrong("processes x threads, such as 8x1,4x2,1x8")
         shapes.append((int(match[1]), int(match[2])))
         for parameter, number in zip((WORKERS, THREADS), shapes[-1], strict=True):
+            # only for its BadInput if the number is out of bounds
             PARAMETERS[parameter].parse(number)
     return list(dict.fromkeys(shapes))
 
@@ -180,6 +190,7 @@ def _variants(given: Given) -> dict[str, dict[str, Any]]:
         _name(Given(value=name, name=given.name))
         expect_keys(message("variant {name}", name=name), described, OF_VARIANT)
         found[name] = own = parsed([*OF_VARIANT.values()], described, given.folder)
+        # parsed again, because the flag in the name of a secret must have the name of the variant
         if variables := described.get(ENVIRONMENT.key):
             flag = f"{VARIANTS.flag} {name}:{ENV}"
             own[ENVIRONMENT.key] = _variables(Given(value=variables, name=ENVIRONMENT.key), flag)
@@ -367,6 +378,7 @@ PACKAGES = Option(
     "A requirements file, a package such as django==5.2, or a list of both.",
     _packages,
 )
+# flags without a YAML key, which commands/project.py reads
 EXTRA, GROUP = applying(
     STARTED,
     Option(
@@ -386,8 +398,10 @@ IGNORE_PYTHON = Option(
     STARTED,
     key="",
 )
+# OPTIONS are the flags of a service and its requests, KEYS the options of `service` by YAML key.
 OPTIONS = (EXTRA, GROUP, IGNORE_PYTHON, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = by_key(SERVICE)
+# the options of a variant by YAML key; OF_VARIANT of hidden.py is the pattern of the flag's value
 OF_VARIANT = {
     **{key: KEYS[key] for key in ("command", SERVER, "directory", ENVIRONMENT.key)},
     **by_key((REF, PACKAGES)),
@@ -418,4 +432,5 @@ def secrets_in_arguments(arguments: Sequence[str]) -> Iterator[str]:
         yield from (os.environ.get(name[5:-1], "") for name in VARIABLE.findall(word))
         if word != shown:
             before, after = shown.partition(HIDDEN)[0], shown.rpartition(HIDDEN)[2]
+            # the word, and the part of it that is hidden
             yield from (word, word[len(before) : len(word) - len(after)])

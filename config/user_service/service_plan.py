@@ -1,5 +1,9 @@
 """Make the plan for a user's service, from a command, an application, or the URLs of running
 services.
+
+config/load.py, service_flags.py and commands/init.py call user_service_plan(). It parses texts by
+YAML key to *values* by field, makes a UserService of them (with Command, App or Target, all in
+core/user_service.py), and then a Plan with a row for each variant and topology.
 """
 
 import os
@@ -49,6 +53,7 @@ from core.user_service import (
     UserService,
 )
 
+# the method and the parameter values (DEFAULTS) of a plan that does not set them
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=NATIVE)
 # the minimum for a verdict on the four comparisons of four runtimes (analysis/significance.py)
 BLOCKS = 8
@@ -59,15 +64,19 @@ DEFAULTS: dict[str, int] = {
     "NUM_REQUESTS_PER_CLIENT": 1000,
     "RATE": 0,
 }
+# the default of NUM_WORKERS_PER_API_SERVICE if the command contains {threads}
 DEFAULT_THREADS = 8
 MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
+# The empty group `path` gives both patterns the same groups.
 _TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASCII)
 _HTTP = re.compile(
     rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII
 )
+# the default port of each scheme; 0 if the URL must have a port
 PORTS = {"http": 80, "https": 443, "tcp": 0}
 NUMBERS = {"workers": WORKERS, "threads": THREADS}  # what --vary calls the parameters
+# the keys that say what is measured; a service has exactly one of them
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
@@ -223,13 +232,16 @@ def _variant(subject: Subject, values: Flags, own: Flags, folder: Path) -> Comma
     environment = {**values.get("environment", {}), **own.get("environment", {})}
     changed: dict[str, Any] = {**values, **own, "environment": environment}
     packages = own.get(PACKAGES.key, ())
+    # the only absolute path is a requirements file; all others are packages (_packages())
     file = next((one for one in packages if Path(one).is_absolute()), "")
     changed[PACKAGES.key] = file or values.get(PACKAGES.key, "")
     start = _start(subject, changed, folder)
+    # refuse() has refused variants of targets
     assert isinstance(start, Command)
     overrides = tuple(one for one in packages if one != file)
     if not start.ref:
         return replace(start, overrides=overrides)
+    # with_commits() (lab/project/commits.py) takes a file with a relative path from the commit
     inner = os.path.relpath(start.requirements, start.directory) if start.requirements else ""
     is_of_commit = not file and inner and not inner.startswith(os.pardir)
     requirements = inner if is_of_commit else start.requirements
@@ -299,11 +311,13 @@ def _rows(
     _expect_settable(settings, topology, is_threaded=all(threaded))
     if any(threaded):
         values[THREADS] = (DEFAULT_THREADS,)
+    # other defaults are ignored
     values |= {name: value for name, value in defaults.items() if name in values}
     for name, several in settings.items():
         known = PARAMETERS.get(name)
         values[name] = tuple(map(known.parse, several)) if known else several
     made = []
+    # without variants, each *variant* is None
     for system, variant in zip_longest(systems(service), service.variants):
         own = {service.varied: (variant,)} if variant else {}
         made.append(PlanRow(system=system, values={**values, **own}))

@@ -3,6 +3,9 @@
 In the folder, `crash-PID` gets faulthandler's traceback of a fatal error. `hang-PID` gets the
 stacks of all threads each time the process receives STACKS_SIGNAL. Source: docs.python.org,
 sys.setswitchinterval and faulthandler.
+
+Only `runner.py stress` starts this part (lab/run/stress_rounds.py). It runs within the process of
+the service, and its two files stay open until this process ends.
 """
 
 import faulthandler
@@ -11,6 +14,7 @@ import signal
 import sys
 from typing import Any
 
+# beginnings of the files' names
 CRASH, HANG = "crash", "hang"
 STACKS_SIGNAL = signal.SIGRTMAX - 1  # a signal that servers do not use, unlike SIGUSR1 and SIGUSR2
 

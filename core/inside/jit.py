@@ -4,6 +4,9 @@ as `3.14.7 1`.
 CPython decides this once, after it has run sitecustomize.py. The first imports after that show the
 state, so there is no file for a process that imports nothing more. Source: CPython 3.14 and 3.15,
 Python/pylifecycle.c, init_interp_main.
+
+lab/run/cell_results.py compares the state with the runtime's name. find_spec() is called at every
+import of the service, so it does as little as possible.
 """
 
 import os

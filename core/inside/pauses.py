@@ -5,6 +5,9 @@ generation, the number of collections and their total length (ns). Then comes, f
 a ring buffer of its newest RECORDS collections: start and length on the monotonic clock in ns. A
 length is the time between gc's two callbacks. It includes finalizers and, without a GIL, the wait
 until all threads have stopped.
+
+lab/run/slow.py reads the file, also while the service runs, and knows its layout. gc calls
+Pauses within a collection: it allocates as little as possible, and must not raise.
 """
 
 import gc
@@ -16,8 +19,8 @@ from typing import Any
 
 MAGIC = 0x31_53_45_53_55_41_50  # PAUSES1
 GENERATIONS = 3
-RECORDS = 4096
-COUNTERS = 2
+RECORDS = 4096  # newest collections of each generation
+COUNTERS = 2  # numbers for each generation: collections, and their total length in ns
 HEADER_BYTES = 8 * (1 + GENERATIONS * COUNTERS)
 SIZE_BYTES = HEADER_BYTES + GENERATIONS * RECORDS * 16
 # for one process id: one file for each program that it executes and each subinterpreter
@@ -61,6 +64,7 @@ class Pauses:
         numbers[place] = self._began_ns
         numbers[place + 1] = spent_ns
         numbers[count + 1] += spent_ns
+        # last, because the reader expects so many records
         numbers[count] += 1
 
 
@@ -70,6 +74,7 @@ def _mapped(folder: str) -> memoryview:
         try:
             with open(os.path.join(folder, f"pauses-{os.getpid()}.{number}"), "x+b") as file:
                 file.truncate(SIZE_BYTES)
+                # without trackfd, the mapping would keep a file descriptor of the service open
                 untracked = {"trackfd": False} if sys.version_info >= (3, 13) else {}
                 return memoryview(mmap.mmap(file.fileno(), SIZE_BYTES, **untracked)).cast("Q")
         except FileExistsError:

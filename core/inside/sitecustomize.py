@@ -16,6 +16,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
+# Both are as in core/inside/__init__.py, which the Python of a service cannot import.
 FOLDER = "GILSCOPE_INSIDE"
 OPTIONS = "inside.json"
 _HERE = os.path.dirname(os.path.abspath(__file__))

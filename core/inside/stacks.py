@@ -3,6 +3,9 @@
 The sampler is a separate process, so that it does not compete for the GIL. It reads the stacks from
 outside (_remote_debugging), which needs Python 3.14 or later. If there is a GIL, two threads
 contend for it at the start, which shows the sampler the address of the GIL's futex.
+
+start() runs in the service, before its own code. It and the sampler talk over a socket pair: the
+sampler sends its pid when it is ready, and then one byte when it no longer looks for the futex.
 """
 
 import _thread
@@ -15,16 +18,19 @@ from socket import socketpair
 from time import monotonic
 from typing import Any
 
+# the folder of gilscope, from which the sampler imports core
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# the sampler's program; its arguments are ROOT and the configuration as JSON
 SAMPLER = (
     "import sys; sys.path.append(sys.argv[1]); from core.inside.stacks_sampler import main; "
     "main(sys.argv[2])"
 )
+# those whose system calls stacks_threads.py knows
 MACHINES = ("x86_64", "aarch64", "riscv64")
-READY_DEADLINE_MS = 10_000
+READY_DEADLINE_MS = 10_000  # for each of the two answers of the sampler
 PR_SET_PTRACER = 0x59616D61  # prctl(2)
-OLDEST = (3, 14)
-SPIN = 2000
+OLDEST = (3, 14)  # has _remote_debugging
+SPIN = 2000  # turns of a loop between two looks for an answer
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
@@ -75,6 +81,7 @@ def _contend(waiting: select.poll) -> None:
     """Let two threads contend for the GIL until the sampler has found the futex on
     which they wait.
     """
+    # the first entry ends spin(), which adds the second
     ended: list[bool] = []
 
     def spin() -> None:

@@ -8,8 +8,10 @@ counts are written to `stacks-PID` as a line of JSON, so that they survive if th
 killed.
 
 States: run, ready (runnable without a core), gil, lock and io (waiting for these), idle (waiting
-    for work). The futex
-of the GIL is found at the start.
+    for work). The futex of the GIL is found at the start.
+
+lab/profile/stack_samples.py reads the lines: {"frame": ...} and {"stack": [frame numbers]} get the
+numbers 0, 1, ... of their kind; {"at": ...} has the counts of a slice as [state, stack, count].
 """
 
 import json
@@ -33,13 +35,13 @@ from core.inside.stacks_threads import (
     is_parked_on_a_lock,
 )
 
-MOST_STACKS = 8192
-MOST_THREADS = 500
-MOST_BYTES = 16 << 20
-MOST_PROGRAMS = 10
+MOST_STACKS = 8192  # different stacks; those that follow count as UNKNOWN
+MOST_THREADS = 500  # that are sampled
+MOST_BYTES = 16 << 20  # of the output, after which no counts are written
+MOST_PROGRAMS = 10  # that one process executes in turn (exec)
 GIL_BYTES = 512  # the GIL's two conditions and mutexes are adjacent: struct _gil_runtime_state
-LEARN_NS = 5_000_000_000
-ENOUGH_SEEN = 3
+LEARN_NS = 5_000_000_000  # longest time in which the futex of the GIL is looked for
+ENOUGH_SEEN = 3  # waits on one futex, after which it is the futex of the GIL
 UNKNOWN = ("", 0, "")  # the frame of a wait that ended before its stack was read
 
 
@@ -214,6 +216,7 @@ def main(words: str) -> None:
     """
     config = json.loads(words)
     channel = config["channel"]
+    # files that the sampler inherited from the service must not stay open
     os.closerange(3, channel)
     os.closerange(channel + 1, 1 << 16)
     try:

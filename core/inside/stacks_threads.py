@@ -1,5 +1,8 @@
 """Read the threads of another process: their states from /proc (Linux), without privileges, and
 their stacks.
+
+stacks_sampler.py calls this module in its own process, under the runtime of the sampled service and
+with the standard library alone. It calls read_state() of every thread for each sample.
 """
 
 import linecache
@@ -25,6 +28,7 @@ _GENERIC = {
     "poll": {72, 73}, "read": {63, 207, 212},
 }  # fmt: skip
 _CALLS = _X86 if os.uname().machine == "x86_64" else _GENERIC
+# by the number of the system call, as /proc/<pid>/task/<tid>/syscall begins
 KINDS = {str(number).encode(): kind for kind, numbers in _CALLS.items() for number in numbers}
 
 # A thread that waits at such a line waits for work and not for a lock that another thread holds.
@@ -39,6 +43,7 @@ _QUEUE_GET = re.compile(
 _INVOLUNTARY = re.compile(rb"nonvoluntary_ctxt_switches:\s*(\d+)")
 _READINESS = re.compile(r"\b(select|poll|accept)\(")
 
+# file, line and function
 Frame = tuple[str, int, str]
 
 

@@ -8,6 +8,8 @@ alone.
 The program prints its facts, one `key: value` per line and `listening` last. With --control, it
 answers each line on its stdin with the number of echoed bytes, and stops at the end of file, also
 if this process is killed. Linux only.
+
+echo_systems.py names this module as the host of these programs. The standard library is enough.
 """
 
 import os
@@ -33,8 +35,8 @@ from core.errors import GilscopeError
 from core.messages import message
 from core.processtree import usage_of, usage_since
 
-END_DEADLINE_S = 5.0
-GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
+END_DEADLINE_S = 5.0  # for the program to end after the end of file
+GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}  # the program has no GIL
 
 
 class ProgramEnded(GilscopeError):
@@ -151,8 +153,8 @@ def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
 
 
 def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
-    """Answer the runner until end of file on stdin, then stop the echo server. Return the service's
-    result.
+    """Answer the runner until end of file on stdin, which blocks, then stop the echo server. Return
+    the service's result.
 
     The messages between the runner and this process are those of docs/child-contract.md.
     """

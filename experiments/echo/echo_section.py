@@ -1,5 +1,8 @@
 """The report's section for the experiment echo: a ranking of echo servers, with the original
 experiment's figures.
+
+reports/sections/__init__.py finds this module by its name, and calls section() for each report of
+such a plan. What it shows comes from the View and from analysis/. Only the orchestrator imports it.
 """
 
 from dataclasses import replace
@@ -10,8 +13,8 @@ from reports.document.model import Section
 from reports.parts import contest as shared
 from reports.view import View
 
-PLACE = 12
-VIEW = "echo"
+PLACE = 12  # in the order of sections (reports/sections/__init__.py)
+VIEW = "echo"  # the plan that has this section, by its key `view`
 # requests/s, rounded, of three repeats at 1 000 B, then at 10 KiB and at 100 KiB; '-' where the
 # seed's record has none
 PUBLISHED = """
@@ -33,6 +36,7 @@ FAULTS = message(
 RANKING = shared.Ranking(
     title=message("Echo servers"),
     name=message("server"),
+    # a metric (analysis/metrics.py) and its rank: if the table is too wide, the highest goes first
     columns=[
         ("requests_per_s", 0),
         ("p50_ns", 6),

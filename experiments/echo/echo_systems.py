@@ -1,5 +1,9 @@
 """Declare echo servers in Python (loop.py, pool.py), C, C++, Rust and Java (native/echo), and their
 native client.
+
+systems/__init__.py finds SYSTEMS, and core.system.System explains the fields. The names begin with
+`echo-`, as the file's name does. Services are named as "module:function", so that only their own
+children import them.
 """
 
 from functools import partial
@@ -25,7 +29,11 @@ _program = partial(_echo, reads=(*ECHO_READS, "NUM_SERVER_THREADS"), request_cpu
 def _hosted(
     name: str, title: Message, builder: Literal["cmake", "maven"] = "cmake", folder: str = ""
 ) -> System:
-    """Return an echo server that program.py runs."""
+    """Return an echo server that echo_program.py runs.
+
+    name: of the system, and of the program in native/bin
+    folder: for Maven: its folder in native/
+    """
     program = Program(
         name=name, builder=builder, folder=folder, host="experiments.echo.echo_program"
     )

@@ -2,6 +2,9 @@
 loop.
 
 Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
+
+echo_systems.py names the functions at the end. services/event_loop.py has the base class and its
+hooks. data_received() runs for each message, in the event loop, and counts bytes in `counted`.
 """
 
 import asyncio

@@ -1,5 +1,8 @@
 """An echo server with the connection cache and the worker pool of gilscope's own services
 (services/cached.py).
+
+echo_systems.py names echo_service(). CachedService calls _connection() for each new connection and
+_server() for each worker; the function that _server() returns runs for each message.
 """
 
 import socket

@@ -1,4 +1,8 @@
-"""An HTTP client that uses aiohttp."""
+"""An HTTP client that uses aiohttp.
+
+http_systems.py names client(). Its parts are in tasks.py (the loop), and workers.py (Library and
+UrlConnection). The file's own name does not hide the library, because imports are absolute.
+"""
 
 from functools import partial
 
@@ -29,7 +33,7 @@ class AiohttpConnection(UrlConnection):
             return response.status, len(await response.read())
 
 
-CODES: Codes = {
+CODES: Codes = {  # the first class that fits decides, so subclasses come first
     TimeoutError: "timeout",
     aiohttp.ClientConnectorError: "connect",
     aiohttp.ServerDisconnectedError: "closed",

@@ -1,4 +1,8 @@
-"""The report's section for the experiment http-clients: how parallel each client's workers run."""
+"""The report's section for the experiment http-clients: how parallel each client's workers run.
+
+reports/sections/__init__.py finds this module by its name, and calls section() for each report of
+such a plan. What it shows comes from the View and from analysis/. Only the orchestrator imports it.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -29,8 +33,8 @@ from reports.document.shapes import col
 from reports.parts import contest as shared
 from reports.view import View
 
-PLACE = 12
-VIEW = "http-clients"
+PLACE = 12  # in the order of sections (reports/sections/__init__.py)
+VIEW = "http-clients"  # the plan that has this section, by its key `view`
 KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
     "p50 and p99 are latencies of single requests. The worker time is the mean time in which one "
@@ -78,6 +82,7 @@ def _kind(standing: Standing) -> Message | str:
 RANKING = shared.Ranking(
     title=message("HTTP clients"),
     name=message("client"),
+    # a metric (analysis/metrics.py) and its rank: if the table is too wide, the highest goes first
     columns=[
         col("sync or async", _kind, rank=9),
         ("requests_per_s", 0),

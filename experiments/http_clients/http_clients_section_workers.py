@@ -4,6 +4,9 @@ LMean is the mean time of a worker's loop, in which it sends all its requests. B
 time, from the start of the workers to the end of the last one. The seed uses the same figures.
 Bench / LMean is 1 if all workers run in parallel, and the number of workers if they run one after
 the other. Times are in ns, medians over the blocks.
+
+http_clients_section.py calls these functions, for rows of the report (analysis/cell_index.py). Its
+name has `_section`, so it may import analysis, and measured processes never import it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,6 +19,7 @@ from analysis.stats import Estimate, effect
 from core.runtime import RuntimeName
 from record.saved_run import CellResult
 
+# names of systems (http_systems.py)
 HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 
 

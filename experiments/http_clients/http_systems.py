@@ -1,5 +1,9 @@
 """Declare HTTP clients that call one fast server, native/axum-server. Two of them are programs:
 native/http-*.
+
+systems/__init__.py finds SYSTEMS, and core.system.System explains the fields. Here the service is
+the same in all systems, and the client is what is compared. The names begin with `http-`, as the
+file's name does. To add a library, add a file with its client() and an entry here.
 """
 
 from functools import partial

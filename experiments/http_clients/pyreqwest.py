@@ -1,5 +1,8 @@
 """HTTP clients that use the extension reqwestclient: Rust's reqwest, blocking without the GIL or
 for asyncio.
+
+http_systems.py names client() and async_client(). native/reqwestclient has the extension, and
+threads.py and tasks.py have the loops. Measured processes import this module.
 """
 
 from functools import partial

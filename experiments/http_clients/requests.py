@@ -1,4 +1,8 @@
-"""An HTTP client that uses requests: each session has one connection of urllib3's pool."""
+"""An HTTP client that uses requests: each session has one connection of urllib3's pool.
+
+http_systems.py names client(). Its parts are in threads.py (the loop), and workers.py (Library and
+UrlConnection). The file's own name does not hide the library, because imports are absolute.
+"""
 
 from functools import partial
 from http.client import IncompleteRead, RemoteDisconnected
@@ -22,7 +26,7 @@ CODES: Codes = {
 def _session(deadline_s: float) -> requests.Session:
     """Return a session, which has no deadline of its own."""
     session = requests.Session()
-    session.trust_env = False
+    session.trust_env = False  # no proxies and passwords of the user
     return session
 
 
@@ -44,6 +48,7 @@ def _code(error: Exception) -> str:
     exceptions.
     """
     causes: list[Any] = [error]
+    # causes grows while it is read
     for cause in causes:
         nested = (cause.__cause__, cause.__context__, *cause.args)
         causes += [one for one in nested if isinstance(one, BaseException) and one not in causes]

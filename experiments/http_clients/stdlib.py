@@ -1,4 +1,8 @@
-"""An HTTP client that uses the standard library's http.client."""
+"""An HTTP client that uses the standard library's http.client.
+
+http_systems.py names client(). Its parts are in threads.py (the loop and the protocol
+BlockingConnection), and workers.py (Library).
+"""
 
 from functools import partial
 from http.client import HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
@@ -27,7 +31,7 @@ class StdlibConnection:
         self._connection.close()
 
 
-CODES: Codes = {
+CODES: Codes = {  # the first class that fits decides, so OSError is last
     ConnectionRefusedError: "connect",
     TimeoutError: "timeout",
     RemoteDisconnected: "closed",

@@ -1,5 +1,9 @@
 """An HTTP client whose workers are tasks of one asyncio event loop, each with its own
 connection.
+
+The modules of libraries give TaskClient a Library (workers.py). TaskClient replaces hooks of
+WorkerClient (clients/quotas.py), so that workers run in the event loop of one thread. call() is the
+measured loop, and does the same as ThreadWorker.call() in threads.py.
 """
 
 import asyncio

@@ -2,6 +2,10 @@
 
 The clients for the extension package beastclient need nothing else. Each uses another module of the
 package.
+
+The modules of libraries give ThreadClient a Library (workers.py), and WorkerClient
+(clients/quotas.py) runs the workers. call() is the measured loop, and does the same as
+TaskWorker.call() in tasks.py.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,9 @@
-"""The common part of HTTP workers that are threads or tasks: connections, counts and times."""
+"""The common part of HTTP workers that are threads or tasks: connections, counts and times.
+
+threads.py and tasks.py have the loops. In them a worker only appends times and counts errors, and
+summary() does all else after the timed region. Workers follow clients/quotas.py, and results
+docs/child-contract.md.
+"""
 
 from array import array
 from collections import Counter
@@ -12,9 +17,9 @@ from clients.tally import Tally
 from core.cell import Cell
 from core.histogram import Histogram
 
-REQUEST_DEADLINE_S = 5.0
+REQUEST_DEADLINE_S = 5.0  # longest time of an answer; a longer one counts as a timeout
 EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
-TIMELINE_REQUESTS = 100
+TIMELINE_REQUESTS = 100  # of each worker, in `timeline`
 ConnectionT = TypeVar("ConnectionT")
 
 
@@ -39,7 +44,7 @@ class HttpTally:
         """Set the worker's counts to zero, except the time of its connect."""
         self.sent = self.wrong = self.loop_ns = 0
         self.errors: Counter[str] = Counter()
-        self.times_ns = array("q")
+        self.times_ns = array("q")  # of 64 bits
 
     def refuse(self, status: int) -> None:
         """Count one answer with a wrong status or length."""
@@ -135,7 +140,8 @@ def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> li
 def summary(
     tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str
 ) -> dict[str, Any]:
-    """Return a client's result: the sum of its workers' counts, and their times.
+    """Return a client's result: the sum of its workers' counts, and their times. Call it after the
+    workers have ended.
 
     worker: "thread" or "task"
     The result has bench_ns (from before the start of the first worker to the end of the last),

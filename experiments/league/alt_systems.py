@@ -23,6 +23,9 @@ Source: uvicorn.dev/settings/
 
 Waitress has one main loop that reads and writes, and threads that run the application.
 Source: docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
+
+systems/__init__.py finds SYSTEMS, and core.system.System explains the fields. The names begin with
+`alt-`, as the file's name does. The service is what is compared; the client is gilscope's.
 """
 
 from functools import partial
@@ -33,6 +36,7 @@ from core.system import FRAMED, System
 
 GRANIAN_NEEDS_NO_GIL = message("Granian refuses to run on a free-threaded build whose GIL is on")
 
+# the module of the applications; a command appends :wsgi_app or :asgi_app
 APPS = "experiments.league.http_answer"
 CHEROOT = (
     "{python} -m cheroot --bind {host}:{port} --threads {threads} --timeout 75 "

@@ -3,6 +3,9 @@ event loop.
 
 AnyIO's documentation recommends receive_exactly on a BufferedByteReceiveStream to read by length.
 Source: anyio.readthedocs.io/en/stable/streams.html
+
+alt_systems.py names anyio_service(). services/event_loop.py has the base class and its hooks. As in
+all services of the league, frames are those of core/wire.py and answers those of core/work.py.
 """
 
 import socket

@@ -2,12 +2,15 @@
 set TCP_NODELAY.
 
 Streams: a coroutine for each connection, as "TCP echo server using streams" in the documentation,
-    with readexactly for
-the length and the body. Source: docs.python.org/3/library/asyncio-stream.html
+    with readexactly for the length and the body.
+    Source: docs.python.org/3/library/asyncio-stream.html
 
 Protocols: callbacks for received data, which is asyncio's faster, low-level interface for
-    libraries. The event loop is
-asyncio's or uvloop's. Source: docs.python.org/3/library/asyncio-protocol.html
+    libraries. The event loop is asyncio's or uvloop's.
+    Source: docs.python.org/3/library/asyncio-protocol.html
+
+alt_systems.py names the three functions *_service. services/event_loop.py has the base class and
+its hooks.
 """
 
 import asyncio

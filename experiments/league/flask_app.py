@@ -2,6 +2,9 @@
 
 Refused requests get gilscope's JSON; 404 and 405 are Flask's own pages.
 Source: flask.palletsprojects.com/en/stable/quickstart/
+
+alt_systems.py has the commands that serve `app`. It runs in the server's process, under the
+measured runtime.
 """
 
 from flask import Flask, Response, request
@@ -10,6 +13,7 @@ from core.work import Refused, error_answer, route
 from experiments.league.http_answer import CONTENT_TYPE
 
 app = Flask("calculator")
+# looked up once, because Flask has already chosen the view
 calculate = route("POST", "/calc")
 
 

@@ -1,5 +1,7 @@
 """Functions for services that read a frame's header and body separately, where core.wire.Frames
 cannot be used.
+
+The services of this folder with streams use them. Format and limit are those of core/wire.py.
 """
 
 from core.wire import HEADER, MAX_FRAME_BYTES, frame

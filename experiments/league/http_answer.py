@@ -1,6 +1,10 @@
 """The WSGI (PEP 3333) and ASGI 3 applications for the HTTP servers of other projects.
 
 Their protocol is that of system 3 (docs/child-contract.md).
+
+alt_systems.py has the commands that serve wsgi_app and asgi_app, and http_server.py calls
+http_answer(). It runs in the server's process for each request, under the measured runtime and with
+the standard library alone.
 """
 
 import logging

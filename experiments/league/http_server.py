@@ -5,6 +5,8 @@ protocol_version, a Content-Length in every answer and daemon_threads. wfile is 
 algorithm is off, so that an answer is one packet. Otherwise each answer would wait 40 ms for a
 delayed ACK.
 Source: docs.python.org/3/library/http.server.html
+
+alt_systems.py has the command. It runs under the measured runtime.
 """
 
 import sys
@@ -19,6 +21,7 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    # the default size of a buffer; http.server has 0, which is unbuffered
     wbufsize = -1
 
     def do_POST(self) -> None:

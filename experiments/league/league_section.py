@@ -1,5 +1,8 @@
 """The report's section for the experiment league: gilscope's systems and other servers, ranked for
 each runtime.
+
+reports/sections/__init__.py finds this module by its name, and calls section() for each report of
+such a plan. What it shows comes from the View and from analysis/. Only the orchestrator imports it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +20,9 @@ from reports.document.model import Section, estimate, traced
 from reports.parts import contest as shared
 from reports.view import View
 
-PLACE = 12
-VIEW = "league"
-OURS = ("2", "4")
+PLACE = 12  # in the order of sections (reports/sections/__init__.py)
+VIEW = "league"  # the plan that has this section, by its key `view`
+OURS = ("2", "4")  # the systems to the faster of which ratios refer
 HOW = message(
     "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. A "
     "server outside of gilscope counts as faster if the interval of its ratio is above 1 and its "
@@ -34,6 +37,7 @@ HOW = message(
 RANKING = shared.Ranking(
     title=message("Ranking of servers"),
     name=message("system"),
+    # a metric (analysis/metrics.py) and its rank: if the table is too wide, the highest goes first
     columns=[
         ("requests_per_s", 0),
         shared.ratio_col(

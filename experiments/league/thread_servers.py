@@ -4,6 +4,9 @@
 "Asynchronous Mixins" of the documentation. daemon_threads is on, so that an idle connection does
 not delay the end of the process.
 Source: docs.python.org/3/library/socketserver.html
+
+alt_systems.py names socketserver_service(). SocketserverService follows the protocol Service
+(core/system.py). Each connection has a counter of its own, so threads share none.
 """
 
 import threading
@@ -79,6 +82,7 @@ def _server(listener: Listener, counts: list[WorkerCount]) -> BaseServer:
 
     kind: type[_UnixServer] | type[_TcpServer] = _TcpServer if listener.is_tcp else _UnixServer
     server = kind(listener.sock.getsockname(), Handler, bind_and_activate=False)
+    # socketserver always makes a socket; the one that already listens replaces it
     server.socket.close()
     server.socket = listener.sock
     return server

@@ -3,6 +3,8 @@ event loop.
 
 It follows the example in TCPServer's documentation, with read_bytes for the length and the body.
 Source: www.tornadoweb.org/en/stable/tcpserver.html
+
+alt_systems.py names tornado_tcp_service(). services/event_loop.py has the base class and its hooks.
 """
 
 import socket

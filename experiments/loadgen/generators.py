@@ -2,6 +2,9 @@
 
 Sources of the options: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
 https://github.com/wg/wrk and https://github.com/hatoo/oha.
+
+peers.py runs the command lines and sends the Report on. A new generator is an entry of GENERATORS,
+and a _peer() of load_systems.py.
 """
 
 import json
@@ -11,9 +14,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-LAST_BYTES = 1000
+LAST_BYTES = 1000  # of the output, in errors
 VERSION_TIMEOUT_S = 10
-UNKNOWN = "unknown"
+UNKNOWN = "unknown"  # version of a program that prints none
 # more than ab can send; ab stops at a number of requests even if a time is given
 MOST_PER_S = 200_000
 
@@ -23,8 +26,7 @@ class Load:
     """The load that a generator must send.
 
     timed: whether the generator stops after *seconds* and not after *requests*. A generator without
-        an option for the
-    number of requests always stops after *seconds*
+        an option for the number of requests always stops after *seconds*
     """
 
     url: str
@@ -133,6 +135,7 @@ def _read_oha(output: str) -> Report:
     )
 
 
+# Raises ValueError with the end of *output* if there is no match and no *default*.
 def _match(pattern: str, output: str, default: str | None = None) -> str:
     match = re.search(pattern, output)
     if match is None and default is None:

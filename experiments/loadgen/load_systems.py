@@ -1,5 +1,8 @@
 """Declare load generators that call the server native/http-echo: gilscope's own, and others that
 peers.py runs.
+
+systems/__init__.py finds SYSTEMS, and core.system.System explains the fields. Here the service is
+the same in all systems, and the client is what is compared.
 """
 
 from functools import partial

@@ -1,5 +1,8 @@
 """The report's section for the experiment loadgen: gilscope's load generator compared
 with others.
+
+reports/sections/__init__.py finds this module by its name, and calls section() for each report of
+such a plan. What it shows comes from the View and from analysis/. Only the orchestrator imports it.
 """
 
 from dataclasses import replace
@@ -10,9 +13,9 @@ from reports.document.model import Section
 from reports.parts import contest as shared
 from reports.view import View
 
-PLACE = 12
-VIEW = "loadgen"
-OWN = "load-own"
+PLACE = 12  # in the order of sections (reports/sections/__init__.py)
+VIEW = "loadgen"  # the plan that has this section, by its key `view`
+OWN = "load-own"  # the system to which ratios refer
 SEED = message(
     "The published experiment that gilscope repeats compared gurl with kept connections to ab "
     "without `-k`, which opens a connection for every request. It measured 129,741 requests/s for "
@@ -29,6 +32,7 @@ HOW = message(
 RANKING = shared.Ranking(
     title=message("Load generators"),
     name=message("load generator"),
+    # a metric (analysis/metrics.py) and its rank: if the table is too wide, the highest goes first
     columns=[
         ("requests_per_s", 0),
         ("client_cpu_ns_per_request", 2),

@@ -4,6 +4,9 @@ Usage: `python -m experiments.loadgen.peers wrk`. The client follows docs/child-
 
 The generator uses the cell's number of connections, and the number of requests or the duration of
 the plan. The result is the generator's own output; its CPU time is from the operating system.
+
+load_systems.py names this module as the host of these programs. The standard library is enough. An
+exception ends the process, and the cell fails with its traceback.
 """
 
 import os
@@ -34,7 +37,7 @@ from core.parent import die_with_parent
 from core.runtime import NATIVE
 from experiments.loadgen.generators import GENERATORS, LAST_BYTES, Generator, Load, Report
 
-WARM_UP_S = 1
+WARM_UP_S = 1  # of a generator that accepts only a duration; the shortest duration
 
 
 def run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
@@ -79,7 +82,7 @@ def main(name: str) -> None:
     report = _run(generator, load)
     requests = report.answered if load.timed or generator.by_time else load.requests
     watch.print_result({**usage.to_json(), **_result(report, requests, started_ns)})
-    watch.next_command()
+    watch.next_command()  # blocks until the end of file on stdin, which ends the process
 
 
 def _load(first_line: Mapping[str, Any], method: Method) -> Load:
@@ -122,6 +125,7 @@ def _result(report: Report, requests: int, started_ns: int) -> dict[str, Any]:
         "answered": report.answered,
         "wrong": 0,
         "errors": {"failed": report.failed} if report.failed else {},
+        # empty, because the generator measured; `said` tells the orchestrator so
         "latency": Histogram().to_json(),
         "said": {"seconds": report.seconds},
         "gil_enabled_ready": False,

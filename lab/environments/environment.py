@@ -4,6 +4,10 @@ An environment's folder is named by the digest of its recipe. uv fills a folder 
 which is then renamed, so the folder of an environment is complete. It never changes afterwards.
 Other contents get an environment of their own, so the packages of a run in progress are never
 replaced.
+
+lab/run/measured_runtimes.py asks for one per runtime and set of packages, before anything is
+measured; on other hosts with the standard library alone. If a change alters the digests, all
+environments are made again. The commits of lab/project/commits.py lie beside the environments.
 """
 
 import os
@@ -37,11 +41,11 @@ from lab.python import uv
 from lab.python.interpreters import Interpreter
 from lab.python.trust import may_use
 
-MAKE_TIMEOUT_S = 600.0
+MAKE_TIMEOUT_S = 600.0  # of one command of uv
 LEFTOVER_S = 86_400.0  # much longer than the creation of an environment may take
-UNUSED_S = 30 * 86_400.0
+UNUSED_S = 30 * 86_400.0  # after so long without use, an environment is removed
 UNFINISHED = "new-"  # how the names of folders begin that uv fills, or that are being removed
-Note = Callable[..., None]
+Note = Callable[..., None]  # prints a template, given with its arguments as to message()
 
 
 class EnvironmentFailed(GilscopeError):
@@ -149,7 +153,7 @@ def make_folder(place: Path, fill: Callable[[Path], None]) -> None:
     """Fill the folder *place*, beside the environments, unless it exists. No run removes it in the
     next 30 days. Raises OSError, and what *fill* raises.
 
-    fill: fills a new folder, which then gets the name
+    fill: makes and fills a folder at the given path, where nothing exists; it then gets the name
     """
     while not _is_ready(place):
         _remove_old()
@@ -163,7 +167,7 @@ def requirements_file(
     overrides: Sequence[str] = (),
 ) -> str:
     """Return the path of a requirements file that names all requirements of *user_file* and all
-    *packages*.
+    *packages*. Write this file if *user_file* does not name them all.
 
     The path is *user_file* itself (or "") if no package is missing there, or else a new file beside
     the environments. The path is "" if there are no requirements. Raises BadInput and
@@ -256,6 +260,7 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
     """Create the environment in *folder*. uv compiles the packages, so that no measured process has
     to compile them.
     """
+    # the user's own value of this variable goes first
     variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment()
     label, name = recipe.label, recipe.interpreter.name
     doing = message(
@@ -305,6 +310,8 @@ def _commands(recipe: Recipe, folder: Path) -> list[list[str | Path]]:
 def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
     """Return all lines of the requirements and their constraint files, and the digests of local
     archives.
+
+    outer: the constraint files that include them, which are not read again
     """
     lines = [*wanted.options, *wanted.entries]
     archives = [path for entry in wanted.entries if (path := local_path(entry)) and path.is_file()]

@@ -1,5 +1,8 @@
 """Parse requirements files into lines, so that each package can be installed alone.
 
+Nothing is resolved or installed here: environment.py and resolution.py do so. This module also
+runs on other hosts, with the standard library alone.
+
 Source: pip.pypa.io/en/stable/reference/requirements-file-format
 """
 
@@ -12,13 +15,16 @@ from urllib.parse import unquote
 from core.errors import BadInput
 from core.messages import Arg, Json, message
 
+# the package at the beginning of a requirement
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+# the package of a wheel or source archive, by the end of its path or URL
 _ARCHIVE = re.compile(r"([A-Za-z0-9._]+?)-[0-9][^/]*\.(?:whl|tar\.gz|zip)$")
 _COMMENT = re.compile(r"(^|\s)#.*$")
 _FILE = re.compile(r"(?:-r|--requirement)[ =]*(.+)")
 _CONSTRAINT = re.compile(r"(?:-c|--constraint)[ =]*(.+)")
 _PATH_OPTION = re.compile(r"(?:-c|--constraint|-f|--find-links)[ =]*(.+)")
 _EDITABLE = re.compile(r"(?:-e|--editable)[ =]*")
+# what may follow a path or URL: a marker, options of the line, an address; or extras
 _AFTER_TARGET = re.compile(r"\s+(?:;|--|@).*$|\[[^\]/]*\]$")
 
 
@@ -104,6 +110,7 @@ def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
 
 
 def _target(entry: str) -> str:
+    # the part of a requirement that may be a path: without -e, extras, markers and file:
     name, at, address = entry.partition("@ ")
     target = address if at and not name.startswith((".", "/")) else entry
     text = _EDITABLE.sub("", target, count=1).strip()
@@ -163,6 +170,8 @@ def locked_entry(package: Json, folder: Path) -> str:
 def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> Requirements:
     """Parse requirements *lines* that have no comments. Relative paths start in *folder*. Raises
     BadInput.
+
+    outer: as for read(), with the file that has the lines
     """
     options: list[str] = []
     entries: list[str] = []

@@ -2,6 +2,11 @@
 
 uv reads the metadata of wheels, also of wheels for other platforms. It runs a package's build
 backend only if the package has no wheel at all and its PKG-INFO does not list its dependencies.
+
+Only lab/gil/package_audit.py uses this module, for the command `audit`. `packaging` is no part of
+the standard library, so this module never runs on other hosts. Methods that run uv return why uv
+failed, or NOTHING.
+
 Source: packaging.python.org - pylock.toml, binary distribution format; docs.astral.sh/uv - uv pip
     compile.
 """
@@ -23,9 +28,10 @@ from lab.environments.requirements import Requirements, locked_entry, normalised
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
-LOCK = "pylock.toml"
-RESOLVE_TIMEOUT_S = 60.0
-INSTALL_TIMEOUT_S = 600.0
+LOCK = "pylock.toml"  # the name of the file to which uv writes what it resolved
+RESOLVE_TIMEOUT_S = 60.0  # of one command of uv
+INSTALL_TIMEOUT_S = 600.0  # of one command of uv
+# how options begin that demand given files or versions; left out to try a package by itself
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
 # uv's annotation of which packages and files require a package; a file appears as `-r FILE`
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
@@ -68,6 +74,7 @@ class Resolution(NamedTuple):
         indirectly.
         """
         dependants = [name]
+        # the list grows during the loop, until no package depends on one of its packages
         for dependant in dependants:
             parents = {*self.packages[dependant].needed_by} & self.packages.keys()
             dependants += parents - {*dependants}
@@ -88,6 +95,7 @@ class Trial:
         self._asked = asked
         version = str(interpreter.facts["version"])
         minor = ".".join(version.split(".")[:2])
+        # markers take all other values from this process, which runs on the same machine
         self._marker_values = {"python_version": minor, "python_full_version": version}
 
     @cached_property
@@ -116,6 +124,7 @@ class Trial:
         if not failure:
             return Resolution(packages=packages, failures={})
         alone = processes.run_in_parallel(lambda entry: self._resolve_together([entry])[0], entries)
+        # in the order of entries, so that zip() fits
         failures = {entry: why for entry, why in zip(entries, alone, strict=True) if why}
         rest = [entry for entry in entries if entry not in failures]
         if failures and rest:
@@ -126,7 +135,7 @@ class Trial:
 
     def ready_version(self, name: str) -> str:
         """Return the newest version of a package that has a wheel for this interpreter; "" if there
-        is none.
+        is none. Raises EnvironmentFailed if uv fails for another reason.
         """
         source = self._write([name], exact=False)
         lock = source.with_name(LOCK)
@@ -157,6 +166,7 @@ class Trial:
     def _resolve_together(
         self, entries: Sequence[str]
     ) -> tuple[Message, dict[str, ResolvedPackage]]:
+        # returns why uv failed, or NOTHING; and the packages by name
         source = self._write(entries)
         lock, tree = source.with_name(LOCK), source.with_name("tree.txt")
         annotated = "--universal", "--annotation-style", "line"
@@ -167,6 +177,7 @@ class Trial:
         needed_by = {normalised(line[1]): line[2].split(", ") for line in lines if line}
         packages = {}
         for package in self._packages(lock):
+            # without annotation, a package counts as one that an entry asks for
             origins = needed_by.get(package.name, ["-r"])
             parents = tuple(normalised(origin) for origin in origins if not origin.startswith("-"))
             direct = any(origin.startswith("-r") for origin in origins)
@@ -222,6 +233,7 @@ def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
         name=normalised(package["name"]),
         version=str(package.get("version", "")),
         requirement=locked_entry(package, folder),
+        # in a URL, the + of a local version is written %2B
         wheels=tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl")),
         is_folder="directory" in package,
     )

@@ -3,7 +3,8 @@ docs/audit.md.
 
 First, the audit looks for wheels of the requested packages and of all their dependencies. Then it
 installs the packages that have wheels into a temporary environment and imports each module in a
-process of its own. It builds no package.
+process of its own (lab/gil/switching.py). It builds no package. commands/audit.py calls
+read_requirements(), then audit(), and has a text for each kind of problem: add new kinds there too.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,10 @@ from lab.project.packages import MANIFEST, OLDEST_PYTHON, PYLOCK, UV_LOCK, read_
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
-SCHEMA = 4  # 2: packages that others need, needed_by; 3: no ready_since; 4: no kind "needs"
+# version of the JSON document: it rose when keys came (2: packages that others need, needed_by) or
+# went (3: ready_since; 4: the kind "needs")
+SCHEMA = 4
+# kinds of Problem, besides those of lab/gil/switching.py; they are in the JSON document
 NO_WHEEL, NOT_INSTALLABLE = "no wheel", "not installable"
 
 
@@ -82,7 +86,8 @@ def read_requirements(packages: Path | Sequence[str], python: str = OLDEST_PYTHO
 
 
 def audit(asked: Requirements, interpreter: Interpreter) -> list[PackageFinding]:
-    """Audit the requested packages and all their dependencies, and return one finding per package.
+    """Audit the requested packages and all their dependencies, which may take minutes. Return one
+    finding per package.
 
     Raises BadInput for a default build of CPython, and if all packages are folders of source code;
     EnvironmentFailed if there is no uv.
@@ -157,6 +162,7 @@ class _Audit:
             problems.append(self._no_wheel(package))
         elif failure:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=failure))
+        # a dependency in pure Python cannot switch the GIL on, so it passes without an import
         elif package.direct or not package.pure:
             (installed,) = distributions(self.trial.python, name)
             version, modules = installed.version, top_modules(installed)

@@ -6,6 +6,9 @@ the free-threaded build of CPython 3.14 and 3.15, the GIL's state is read from t
 which needs the right to trace the process: the same user, and Linux's ptrace_scope. No code runs
 for this, and no process is stopped.
 
+lab/user_service/service_child.py calls python_process() for each process of a service, and
+lab/profile/frames.py derives FrameReader from PythonMemory. Both may run on other hosts, so this
+module needs the standard library and gilscope alone. All addresses are of the other process.
 CPython has a table of structure offsets for debuggers at the beginning of its variable _PyRuntime
 (3.13 and later). This module works on 64-bit little-endian Linux only.
 Source: elf(5); CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets)
@@ -22,6 +25,9 @@ from typing import NamedTuple
 
 from lab.machine.host import HERE
 
+# Names and order are those of _Py_DebugOffsets after its cookie and version. Each field is a 64-bit
+# offset or size, except free_threaded. They are read by position, so a missing name shifts
+# the meaning of all that follow. Only the beginning of the table, to the last name here, is read.
 _LAYOUT = {  # fields of each structure in CPython 3.14
     "": "free_threaded",
     "runtime": "size finalizing interpreters_head",
@@ -59,32 +65,42 @@ _TABLES = {
     0x030E: _fields(_LAYOUT),
     0x030F: _fields(_LAYOUT | _NEWER),
 }  # by minor version: 3.14, 3.15
+# the versions in _TABLES, for messages and checks of callers
 KNOWN = "3.14", "3.15"
+# what reading may raise, because the other process changes or ends, or a file is no interpreter
 READ_ERRORS = (OSError, ValueError, struct.error, IndexError)
+# a line of /proc/PID/maps: start, end and file
 _MAPPING = re.compile(
     r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} [0-9a-f]+ \S+ [0-9]+ *(.*)", re.MULTILINE
 )
+# paths of mapped files that may hold an interpreter
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
+# names of executables that are taken for a Python
 _PROGRAM = re.compile(r"python3(\.[0-9]+)?t?")
+# the variable that begins with the table, and the table's first 8 bytes
 _RUNTIME = "_PyRuntime"
 _COOKIE = b"xdebugpy"
 _HEAD = struct.Struct("<8s2Q")  # cookie, version, free_threaded
+# letters of pre-releases in PY_VERSION_HEX; final releases (0xF) have none
 _LEVELS = {0xA: "a", 0xB: "b", 0xC: "rc"}
+# Fields of the header by index: 7 and 12 are offset and number of the segments, 8 and 14 of the
+# sections. Of a segment: 2 offset, 3 address, 5 size in the file. Of a section: 1 type, 4 offset,
+# 5 size, 6 the section with its names.
 _ELF_HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_LOADED = 1  # a type of segments
+_LOADED = 1  # the type of segments that are mapped into memory
 # types of sections: exported symbols, and all symbols unless the file was stripped
 _SYMBOL_TABLES = (11, 2)
-_MOST_BYTES = 1 << 26  # a longer table means that the file is no interpreter
+_MOST_BYTES = 1 << 26  # a longer table of an ELF file means that the file is no interpreter
 
 
 class Symbol(NamedTuple):
     """A function or variable of an ELF file.
 
     address: its address in memory; offset: the offset of its first byte in the file
-    head: the first bytes of a variable's initial value
+    head: the first 24 bytes of a variable's initial value (_HEAD)
     """
 
     address: int
@@ -216,6 +232,7 @@ class PythonMemory:
             cookie, version, _ = _HEAD.unpack(self.read(runtime, _HEAD.size))
             fields = _TABLES.get(version >> 16)
             if cookie == _COOKIE and fields:
+                # after cookie and version, of 8 bytes each
                 data = self.read(runtime + 16, 8 * len(fields))
                 offsets = struct.unpack(f"<{len(fields)}Q", data)
                 return path, known, dict(zip(fields, offsets, strict=True))
@@ -286,6 +303,7 @@ def python_process(pid: int) -> PythonProcess | None:
     label = next(filter(None, map(build_in_file, files)), "")
     if not label:
         return None
+    # a default build (no t in its label) always has its GIL on
     return PythonProcess(label, read_gil_state(pid) if label.endswith("t") else True)
 
 
@@ -298,6 +316,7 @@ def read_gil_state(pid: int) -> bool | None:
             if not memory.free_threaded:
                 return True
             gil = memory.field(memory.interpreter, "interpreter.ceval_gil")
+            # in spite of its name an offset in the structure of the GIL
             return memory.integer(gil + memory.offsets["interpreter.enabled"]) != 0
     except (NotReadable, *READ_ERRORS):
         return None

@@ -1,8 +1,11 @@
 """Import modules, each in a new process, and report whether the import fails, warns, or switches
 the GIL on.
 
+lab/gil/package_audit.py imports modules on trial: top_modules(), then try_import() for each. The
+interpreter must be a free-threaded build, because the GIL of any other is always reported as on.
 CPython's warnings about unsafe threading, and about a GIL that was switched on, are also found in a
-service's output.
+service's output: notices() is for lab/run/children.py and lab/user_service/service_child.py,
+switching_modules() for lab/run/cell_results.py. The patterns are texts of CPython, below.
 """
 
 import json
@@ -16,9 +19,13 @@ from typing import NamedTuple
 from core.messages import Json, Message, message, verbatim
 from lab.processes import describe_exit, run, scrubbed_environment
 
+# kinds of Problem; they are in the JSON of audit, and commands/audit.py has a text for each
 GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
 IMPORT_TIMEOUT_S = 60.0
+# begins the line with the result, which distinguishes it from what the module prints
 _MARK = "gilscope-import:"
+# The program of the new process, which runs under the audited interpreter: standard library only.
+# It takes the module's name. It prints gil (whether it is on now), error ("" if none) and warnings.
 _TRY = f"""
 import importlib, json, sys, warnings
 error = ""
@@ -146,7 +153,9 @@ def _module_of(parts: tuple[str, ...]) -> str:
     return ".".join(names) if names and all(name.isidentifier() for name in names) else ""
 
 
+# the most lines that notices() returns
 MOST_NOTICES = 20
+# how many characters of a line notices() keeps
 LONGEST_NOTICE = 300
 _SWITCHED_ON = re.compile(
     r"GIL\) has been enabled to load module '([^']+)'"

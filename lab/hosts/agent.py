@@ -5,7 +5,9 @@ It reads orders (lab.hosts.protocol) from stdin: start a child, write to it, clo
 it, hold back messages while clients are timed, tell the time. It ends when its stdin ends, and when
 it has heard nothing for LEASE_S: the runner asks for the time more often than that. The reaper
 (lab/reaper.py) then kills the children, and removes gilscope's files from this host.
-The agent imports only the standard library and gilscope.
+lab/hosts/boot.py turns its own process into the agent. lab/hosts/connection.py is the other side.
+The agent imports only the standard library and gilscope. It has one thread, so an order must not
+wait: while one is carried out, no other is read, and after LEASE_S the alarm kills the agent.
 """
 
 import os
@@ -25,6 +27,7 @@ from lab.machine.host import usable_cpus
 from lab.places import REPOSITORY
 from lab.processes import start_child
 
+# messages that are held back; if there are more, they are sent even while clients are timed
 MOST_HELD_BYTES = 16 << 20
 
 
@@ -50,9 +53,11 @@ class Agent:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
+        # by the numbers that the runner chose
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._streams = selectors.DefaultSelector()
         self._held = bytearray()
+        # when held messages may be sent, on this host's perf_counter_ns()
         self._held_until_ns = 0
 
     def run(self) -> None:
@@ -70,6 +75,7 @@ class Agent:
                 data = os.read(0, PIECE_BYTES)
                 if not data:
                     return
+                # kills this process; until the first order, the alarm of lab/hosts/boot.py runs
                 signal.alarm(LEASE_S)
                 for order in orders.feed(data):
                     self._obey(order)
@@ -114,7 +120,7 @@ class Agent:
 
     def _pass_on(self, descriptor: int, child: int, stream: str) -> None:
         """Report what a child wrote: an empty text if it has closed the stream, and its status if
-        it has closed both streams, because it ends then.
+        it has closed both streams, because it ends then. This waits until it has ended.
         """
         data = os.read(descriptor, PIECE_BYTES)
         self._report(child=child, **{stream: data.decode(errors=BYTES)})
@@ -126,11 +132,12 @@ class Agent:
             self._report(child=child, status=self._children.pop(child).wait())
 
     def _patience_s(self) -> float | None:
-        """Return after what time there is something to do, even if nobody writes; None if there is
-        nothing.
+        """Return after how many seconds held messages are due, even if nobody writes; None if there
+        are none.
         """
         return (self._held_until_ns - time.perf_counter_ns()) / 1e9 if self._held else None
 
+    # only adds to the held messages; run() writes them
     def _report(self, **fields: Any) -> None:
         self._held += encoded(**fields)
 
@@ -140,6 +147,7 @@ class Agent:
             self._held = bytearray()
 
 
+# Blocks until the carrier has taken all data. If the runner reads nothing, the alarm kills this.
 def _write(data: bytes | bytearray) -> None:
     view = memoryview(data)
     while view:

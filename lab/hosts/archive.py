@@ -1,4 +1,8 @@
-"""The archive of gilscope's own files that an agent needs."""
+"""The archive of gilscope's own files that an agent needs.
+
+lab/hosts/connection.py sends it to each host, and lab/hosts/boot.py unpacks it there. Whatever the
+agent, the worker and the children of a host import must be in FOLDERS.
+"""
 
 import os
 from functools import cache
@@ -10,6 +14,7 @@ from lab.places import REPOSITORY
 from lab.user_service.service_files import packed
 
 FOLDERS = ("core", "services", "clients", "systems", "experiments", "record", "lab", "requirements")
+# code, and files of requirements
 SUFFIXES = (".py", ".txt")
 # core.program recognises a checkout by this file; the agent's files look like a checkout
 CHECKOUT = "pyproject.toml"
@@ -17,7 +22,8 @@ CHECKOUT = "pyproject.toml"
 
 @cache
 def agent(*, native: bool) -> bytes:
-    """Return an archive of the files that an agent needs.
+    """Return an archive of the files that an agent needs. Raises OSError if one cannot be read.
+    It is made once per process, so it lacks later changes of the files.
 
     native: include native programs, for a host of this architecture
     """

@@ -1,8 +1,10 @@
 """The first code that runs on a host. It unpacks gilscope's files into the cache folder, and
 becomes the agent.
 
-The runner sends this text to the first suitable Python on the host. This code reports the host's
-architecture, and reads the matching archive from stdin: its size on a line, then its bytes.
+The runner sends this text to the first suitable Python on the host (lab/hosts/carrier.py), as the
+argument of -c. This code reports the host's architecture, and reads the matching archive from
+stdin: its size on a line, then its bytes. Nothing of gilscope can be imported before the archive is
+unpacked, so this file needs the standard library alone. It must run under Python 3.11.
 """
 
 import fcntl
@@ -17,7 +19,9 @@ import stat
 import sys
 import zipfile
 
-MOST_S = 60  # this process is killed if the archive has not come by then
+# this process is killed if the archive has not come by then; the alarm goes on in the agent until
+# its first order
+MOST_S = 60
 
 
 def own_folder() -> str:
@@ -36,6 +40,7 @@ def own_folder() -> str:
     number = 0
     while True:
         folder = os.path.join(cache, f"agent-{number}")
+        # not closed after a success, because closing it would free the lock
         lock = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,6 +75,7 @@ def main() -> None:
         place = own_folder()
         extract(archive, place)
         os.makedirs(os.path.join(place, "..", "environments"), exist_ok=True)
+        # the agent's files look like a checkout, which has its environments there (lab/places.py)
         os.symlink(os.path.join("..", "environments"), os.path.join(place, ".runtimes"))
     except OSError as error:
         sys.exit(

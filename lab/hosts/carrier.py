@@ -1,8 +1,11 @@
 """A carrier: a command, such as ssh, that starts the agent on a host and carries its stdin, stdout
 and stderr.
 
-The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on a
-command line.
+The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on the
+carrier's command line.
+lab/hosts/connection.py has one Carrier for each host. docs/hosts.md lists the carriers, and
+core/layout.py has their commands. The script needs a POSIX shell, and its exit status NO_PYTHON
+says that no Python on the host suits.
 """
 
 import select
@@ -22,8 +25,11 @@ from lab.run.children import Process
 from record.decode import Misfit
 
 BOOT = Path(__file__).with_name("boot.py")
+# the names that the script looks for on the host, in this order
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
+# how long the command may take to end after it has closed its stdout
 LAST_WORDS_S = 1.0
+# the exit status of the script if it finds no Python 3.11 or newer
 NO_PYTHON = 86
 SSH_FAILED = 255  # the exit status of ssh itself: ssh(1)
 # One compound command: some shells read a line at a time, and the agent reads what follows.
@@ -40,7 +46,10 @@ exit {no_python}
 
 
 class Carrier(Process):
-    """A process whose stdin and stdout are connected to the agent on a host."""
+    """A process whose stdin and stdout are connected to the agent on a host.
+
+    Only one thread may call receive() at a time: the one that connects, then the listener.
+    """
 
     def __init__(self, host: Host, process_group: int) -> None:
         """Start the command. Raises ChildFailed if it cannot be started."""
@@ -75,7 +84,9 @@ class Carrier(Process):
         return True
 
     def write(self, data: bytes) -> None:
-        """Write to the agent. If the command has ended, do nothing."""
+        """Write to the agent, and wait until the command takes the data. If the command has ended,
+        do nothing.
+        """
         with suppress(ValueError):  # it was closed meanwhile
             super().write(data)
 
@@ -117,7 +128,11 @@ def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
 
 
 def start_script(host: Host) -> bytes:
-    """Return the POSIX shell script that replaces its shell by the first code of the agent."""
+    """Return the POSIX shell script that replaces its shell by the first code of the agent.
+
+    It tries the interpreters that the user named for the host first, then PYTHONS, or on this
+    machine the Python that runs gilscope.
+    """
     others = (sys.executable,) if host.via == "here" else PYTHONS
     boot = shlex.quote(BOOT.read_text("utf-8"))
     return _FIND.format(

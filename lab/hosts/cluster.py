@@ -1,5 +1,10 @@
 """The remote hosts of a run: connects to them, finds the installed runtimes, and places child
 processes on them.
+
+commands/chosen.py opens a HostCluster for a plan with hosts, and commands/hosts.py to check hosts.
+lab/run measures with it through its base class, CellPlaces (lab/run/cell_places.py), which stands
+for this machine alone. Each host is a HostPlace (lab/hosts/place.py). A host that is lost raises
+ChildFailed, which fails the current cell only.
 """
 
 import platform
@@ -38,22 +43,27 @@ class HostCluster(CellPlaces):
     """The connected hosts of a run, on which the services and clients of its cells are started.
 
     A lost host is connected again for the next cell.
+    layout: the hosts of the plan, with their addresses once they are connected
     connected: the connected hosts by name
     method: its duration is the length of the timed windows, in which the connections are silent
     """
 
     def __init__(self, layout: Layout, method: Method) -> None:
         self.layout, self._method = layout, method
+        # its reaper ends the carriers, even if this process is killed
         self._sandbox = Sandbox()
-        # the kernel ends an agent of this machine with the thread that started it
+        # The threads last as long as the cluster, because the kernel ends an agent on this machine
+        # together with the thread that started it.
         self._pool = ThreadPoolExecutor(max_workers=len(layout.used), thread_name_prefix="hosts")
         self.connected: dict[str, HostPlace] = {}
+        # the runtimes to look for on a host that is connected again
         self._names: tuple[str, ...] = ()
 
     def __enter__(self) -> "HostCluster":
         try:
             for reason in self.connect().values():
                 raise BadInput(reason)
+            # only to raise BadInput before the run if --pin names a CPU that a host lacks
             self.of_services.cpus(self._method.pin_services)
             for place in self.places_of(CLIENT):
                 place.cpus(self._method.pin_clients)
@@ -85,7 +95,7 @@ class HostCluster(CellPlaces):
         self.close()
 
     def close(self) -> None:
-        """End the agents on all hosts, and their child processes."""
+        """End the agents on all hosts, and their child processes. Wait for what runs there."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         for place in self.connected.values():
             place.close()
@@ -209,6 +219,7 @@ class HostCluster(CellPlaces):
         read last.
         """
         at_ns = perf_counter_ns() + LEAD_NS
+        # how long the clients send; the at_ns of *part* is still 0, so its end is its length
         hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
         for place in self.connected.values():
             there_ns = place.before.to_host_clock(at_ns)

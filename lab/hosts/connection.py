@@ -1,5 +1,13 @@
 """The connection to one host: starts children there, calls functions of gilscope, reads its clock,
 notices its loss.
+
+lab/hosts/place.py derives HostPlace from HostConnection, which implements the base class Place of
+lab/run/children.py for a host. A carrier (lab/hosts/carrier.py) takes the messages to the agent
+(lab/hosts/agent.py), whose format is in lab/hosts/protocol.py. A function runs in the worker
+(lab/hosts/worker.py), a child that the agent starts at the first call.
+Threads: the listener alone reads from the host, and must never block in a write. Any thread may
+write (tell). Calls of one host must not overlap, because the worker answers them one by one.
+What a host sends is not trusted: it is checked against a type, and its size is limited.
 """
 
 import platform
@@ -28,10 +36,16 @@ from lab.run.clocks import ClockOffset, estimate
 from record import child_lines as record
 from record.decode import Misfit, decoded
 
+# the largest number of a CPU that a host may report
 MOST_CPU = 1 << 16
+# until the first message of the host, in which ssh may have to log in
 CONNECT_S = 10.0
+# CALL_S: until the agent reports, a child has started, or a call without deadline is answered.
+# BOOT_S: for the whole connection, after which the carrier is killed, even in a blocked write.
 CALL_S = BOOT_S = 60.0
+# round trips for one reading of the host's clock
 PROBES = 15
+# arguments of the host's Python; -s: without the user's own site-packages
 WORKER = ("-s", "-m", "lab.hosts.worker")
 CALLED = message("when gilscope called a function on this host")
 Kind = TypeVar("Kind")
@@ -67,7 +81,9 @@ class HostConnection(Place):
         self.host, self.name = host, host.name
         self.lost: Message = NOTHING
         self._numbers = count(1)
+        # by number, which the agent repeats in its messages; without those that have ended
         self._children: dict[int, RemoteProcess] = {}
+        # answers to "clock": the question's number, the host's time, when the answer came here
         self._times: SimpleQueue[tuple[int, int, int]] = SimpleQueue()
         self._sandbox = sandbox
         self._worker: Children | None = None
@@ -100,8 +116,8 @@ class HostConnection(Place):
     # ---- children --------------------------------------------------------------------------------
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """Start a child process on the host, and return the child. Raises ChildFailed if it cannot
-        be started.
+        """Start a child process on the host, and wait until it runs. Raises ChildFailed if it
+        cannot be started.
         """
         number = next(self._numbers)
         child = self._children[number] = RemoteProcess(partial(self.tell, child=number))
@@ -282,6 +298,7 @@ class HostConnection(Place):
         if threading.current_thread() is not self._listener:
             self._listener.join(BEAT_S)  # no stream may be closed while it is read
         self._carrier.close()
+        # wakes a thread that waits in _time(), which then sees that the host is lost
         self._times.put((0, 0, 0))
         for child in [*self._children.values()]:
             child.end(why)

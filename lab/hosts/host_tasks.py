@@ -1,5 +1,10 @@
 """Functions that the worker of a host calls for the runner. They import only the standard library
 and gilscope.
+
+lab/hosts/place.py and lab/hosts/cluster.py name them in HostConnection.call(), and the worker
+(lab/hosts/worker.py) runs them on the host. So each is a global function with JSON as arguments,
+and its result is JSON, bytes or a dataclass. The caller states the type of the result: change both
+together. The runner imports this module, too, and calls interpreter_of() itself.
 """
 
 from base64 import b64decode
@@ -17,6 +22,7 @@ from lab.python.interpreters import Interpreter
 from lab.run.measured_runtimes import Runtime, present
 from lab.user_service.service_files import FILES
 
+# how long facts() observes the load of the machine
 QUIET_WINDOW_S = 0.3
 
 
@@ -24,7 +30,9 @@ QUIET_WINDOW_S = 0.3
 
 
 def facts() -> dict[str, Any]:
-    """Return facts about this host for result.json (record.saved_plan.HostFacts)."""
+    """Observe this host for QUIET_WINDOW_S, and return facts about it for result.json
+    (record.saved_plan.HostFacts).
+    """
     return {**host.facts(), "quiet": quiet.facts(QUIET_WINDOW_S)}
 
 
@@ -73,6 +81,7 @@ def unpack(name: str, archive: str, requirements: Sequence[str]) -> tuple[str, s
     """Unpack a user's files. Return their folder, and a file of their requirements; "" if there are
     none. The folder is removed with gilscope's files. Raises OSError.
 
+    name: of the folder, which must not exist yet
     archive: in base64
     requirements: lines in which FILES stands for the folder
     """

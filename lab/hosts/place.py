@@ -1,4 +1,11 @@
-"""What runs on a connected host: services and clients, and their runtimes."""
+"""What runs on a connected host: services and clients, and their runtimes.
+
+lab/hosts/cluster.py makes one HostPlace per host. It does what Place (lab/run/children.py) does for
+this machine. HostRuntime takes the place of Runtime (lab/run/measured_runtimes.py) in a run across
+hosts. The functions that are called on the host are in lab/hosts/host_tasks.py.
+A command that needs packages makes their environment on the host first, which may take minutes.
+Environments and copied files are remembered here until the host is lost.
+"""
 
 import platform
 from base64 import b64encode
@@ -36,6 +43,7 @@ from lab.user_service.service_files import OWN, user_files, with_bodies
 from record import child_lines as record
 
 COMMAND_S = 900.0  # long enough to make an environment
+# CPU time in ns by thread id, which is a text because it is a key of JSON
 RanNs = dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count]
 
 
@@ -46,6 +54,7 @@ class HostPlace(HostConnection):
         (record.cell_parts.RuntimeFacts), by name
     """
 
+    # gilscope's helpers stay in the group of the worker that starts them
     process_group = None
 
     def __init__(self, host: Host, sandbox: Sandbox) -> None:
@@ -66,7 +75,9 @@ class HostPlace(HostConnection):
             raise
         self.host = replace(host, address=address)
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
+        # interpreters of environments on the host, by runtime and requirements
         self._pythons: dict[tuple[str, str], str] = {}
+        # what copied() returned, by the name of the copy
         self._files: dict[str, tuple[str, str]] = {}
 
     def find(self, names: Sequence[str]) -> None:
@@ -185,6 +196,7 @@ class HostRuntime(Runtime):
             commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
             raise EnvironmentFailed(failed.message) from None
+        # all hosts have an environment now; that of the first one is reported (Runtime.facts)
         if system.requirements:
             self.pythons[system.requirements] = Path(commands[0][0])
         return commands[0]
@@ -228,7 +240,7 @@ class HostRuntime(Runtime):
             return {"own": {**own, **with_bodies(own)}}
         if file := file_of(system):
             config[PATH_KEY] = (
-                # in the agent's folder
+                # children start in the agent's folder, into which tasks.unpack() puts the files
                 f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"
             )
         return config

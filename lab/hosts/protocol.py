@@ -5,6 +5,8 @@ The runner says what the agent is to do: {"do": "write", "child": 1, "text": "go
 lab/hosts/agent.py). The agent answers "clock" with its time, and "start" with the child's pid or an
 error. It passes on what children write, {"child": 1, "out": "..."}, with an empty text at the end,
 and their exit, {"child": 1, "status": 0}.
+lab/hosts/connection.py is the runner's side, and lab/hosts/remote_process.py has the type of the
+agent's messages. The runner sends the agent's code, so both sides always have the same version.
 """
 
 import json
@@ -13,11 +15,12 @@ from typing import Any
 from lab.process_output import HeadTailBuffer
 
 MARK = b"gilscope "  # lab/hosts/boot.py has it, too
-BYTES = "surrogateescape"  # how bytes that are no UTF-8 become text
+# error handler by which bytes that are no UTF-8 become text, and the same bytes again
+BYTES = "surrogateescape"
 PIECE_BYTES = 64 << 10  # the most that one message carries of a stream
-MOST_BYTES = 1 << 20  # of a message: a byte of a stream may become six characters
-LEASE_S = 6  # a side that sends nothing for this time is considered gone
-BEAT_S = 2.0
+MOST_BYTES = 1 << 20  # the longest message: a byte of a stream may become six characters
+LEASE_S = 6  # a side that sends nothing for this time is considered gone; an int for alarm(2)
+BEAT_S = 2.0  # how often the runner asks for the time; much shorter than LEASE_S
 
 
 def encoded(**fields: Any) -> bytes:

@@ -1,4 +1,10 @@
-"""A child process on another host, of which the agent there sends messages."""
+"""A child process on another host, of which the agent there sends messages.
+
+lab/hosts/connection.py makes a RemoteProcess, and its thread passes the agent's messages to take().
+Other threads use it like its base class Process (lab/run/children.py): they wait for fileno()
+in a selector, and read. A pair of sockets makes that possible. One byte in it means that _out has
+data, and its end means that stdout has ended. _changing guards _out and this pair.
+"""
 
 import socket
 import threading
@@ -17,6 +23,9 @@ from record import child_lines as record
 class Told(TypedDict, total=False):
     """A message of the agent: the time on its clock when it read the question *clock*, or about a
     child its pid or why it was not started, a part of its output, or its exit status.
+
+    at_ns: on the host's perf_counter_ns()
+    out, err: part of its stdout or stderr, "" at the end; status: negative for a signal
     """
 
     clock: int

@@ -4,6 +4,8 @@ It follows the child contract. A line on stdin is a call, {"call": "lab.machine.
 []}, and a line on stdout is its answer: {"answer": ...} or {"answer": null, "error": ...}. A
 generator function runs up to its `yield`, and the answer is a number. {"finish": NUMBER} runs it to
 its end, which returns the answer.
+lab/hosts/connection.py starts it at the first call and reads its answers. They are on stdout, so a
+called function must not print there. It imports the standard library and gilscope alone.
 """
 
 import json
@@ -31,6 +33,7 @@ def main() -> None:
         print(json.dumps(answer, default=_plain), flush=True)
 
 
+# *begun*: all generators so far. It is never shortened, because the answers are indexes into it.
 def _answer(asked: Mapping[str, Any], begun: list[Generator[Any, None, Any]]) -> Any:
     if "finish" in asked:
         try:
@@ -46,7 +49,10 @@ def _answer(asked: Mapping[str, Any], begun: list[Generator[Any, None, Any]]) ->
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON has: bytes are compressed."""
+    """Return a value that JSON has. Bytes are compressed, and a dataclass becomes an object.
+
+    A NamedTuple does not come here, because JSON has it as a list.
+    """
     if isinstance(value, Message):
         return value.to_json()
     if isinstance(value, bytes):

@@ -2,6 +2,9 @@
 limits.
 
 For a missing or malformed file in /proc or /sys, a fact is None.
+A *reader* reads files below its root, which tests replace. On other hosts, the agent and the worker
+(lab/hosts) import this module, so it needs the standard library and gilscope alone.
+The keys of facts() are fields of record/saved_plan.py:MachineFacts, and a part of result.json.
 """
 
 import os
@@ -15,14 +18,17 @@ from typing import Any, NamedTuple, TypeVar
 from core.errors import BadInput
 
 Value = TypeVar("Value")
+# the value of a limit or quota that is not set; only cores_quota of facts() is None then
 UNLIMITED = "unlimited"
+# where control groups are mounted, below the root of a Reader
 _CGROUPS = "sys/fs/cgroup"
+# resource limits of this process, by their keys in facts()["limits"]
 _LIMITS = {"nofile_soft": resource.RLIMIT_NOFILE, "nproc_soft": resource.RLIMIT_NPROC}
 
 
 class Reader(NamedTuple):
-    """A reader of the files in /proc and /sys below *root*. It returns None for an
-    unreadable file.
+    """A reader of the files in /proc and /sys below *root*. For an unreadable file, text() and
+    number() return None, table() an empty dict, and matching() leaves it out.
     """
 
     root: Path = Path("/")
@@ -52,6 +58,7 @@ class Reader(NamedTuple):
         return (self.root / path).exists()
 
 
+# the reader of this machine
 HERE = Reader()
 
 
@@ -65,8 +72,8 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
 
     There is no host name among the facts because results are meant to be shared.
     cores: logical CPUs; cores_usable: CPUs that this process may run on
-    cores_quota: CPU time in cores that our control group and the groups above it permit, None if
-        unlimited
+    cores_quota: CPU time in cores that our control group and the groups above it permit; None if
+        unlimited, too
     load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: a number, or
         'unlimited'
     """
@@ -183,9 +190,9 @@ def memory_available_bytes(reader: Reader = HERE) -> int | None:
     """Return the bytes of memory available to new processes, within the limits of this process's
     control groups.
 
+    None if neither /proc nor a control group says it.
     Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and
-        memory.current; v1:
-    memory.limit_in_bytes and memory.usage_in_bytes.
+        memory.current; v1: memory.limit_in_bytes and memory.usage_in_bytes.
     """
     kib = number(reader.table("proc/meminfo").get("MemAvailable", "").partition(" ")[0])
     rooms = [] if kib is None else [kib * 1024]

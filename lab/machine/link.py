@@ -1,5 +1,9 @@
 """This machine's address, and the network to another machine: round-trip times and the transfer
 rate.
+
+lab/hosts/cluster.py calls listen() on the services' host and reach() on another host, and
+lab/hosts/place.py own_address(). They run there in the worker, so they need the standard library
+alone. Nothing is measured at that time.
 """
 
 import socket
@@ -7,9 +11,13 @@ import threading
 import time
 from contextlib import suppress
 
+# for each operation on a socket
 LINK_DEADLINE_S = 10.0
+# round trips of one byte, before the transfer
 ROUNDS = 100
+# size of the transfer, from which the rate is computed
 BULK_BYTES = 8 << 20
+# size of one write or read of the transfer
 PIECE_BYTES = 1 << 16
 ROUTED = ("192.0.2.1", 9)  # an address of the default route: RFC 5737. Nothing is sent to it.
 
@@ -38,6 +46,10 @@ def _serve(listener: socket.socket, peer: str) -> None:
 def reach(address: str, port: int, source: str) -> dict[str, int]:
     """Measure round-trip times and bytes per second from *source* to a listener at *address*.
     Raises OSError.
+
+    source: this host's address, which listen() got as *peer*
+    Return a record.cell_parts.Link: round-trip times in ns, and the rate of data from this host,
+    until the listener has read all.
     """
     trips = []
     with socket.create_connection((address, port), LINK_DEADLINE_S, (source, 0)) as connection:
@@ -46,6 +58,7 @@ def reach(address: str, port: int, source: str) -> dict[str, int]:
             start_ns = time.perf_counter_ns()
             connection.sendall(b".")
             if not connection.recv(1):
+                # 104 is ECONNRESET on Linux: the listener closes a connection of another address
                 raise ConnectionResetError(
                     104, "the other host refused the source address of this connection"
                 )

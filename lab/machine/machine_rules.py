@@ -1,7 +1,9 @@
 """Judge whether this machine is quiet enough to measure on, and suggest how to make it quieter.
 
-The facts come from lab/machine/quiet.py. This module does no I/O. The limits are this project's
-choice: they are well below 3 %, the smallest difference that a verdict can detect.
+The facts are the JSON of lab/machine/quiet.py. commands/doctor.py and commands/hosts.py show the
+findings, and lab/run/cell_results.py saves the disturbances of each cell. This module does no I/O.
+Below the limits here, which are the authors' choice, a disturbance should change a ratio by less
+than 3 %. docs/machine.md lists them.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,8 +16,11 @@ from core.program import PROGRAM
 from lab.machine.host import UNLIMITED
 from record.saved_run import DISTURBANCES
 
+# the largest share (0..1) of the CPUs' time that other processes may use
 OTHERS_SHARE = 0.05
+# the largest share (0..1) of all cores' time that the hypervisor may take
 STEAL_SHARE = 0.01
+# the largest share (0..1) of the time in which the CPU quota may throttle threads
 QUOTA_STALLED_SHARE = 0.01
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
 _ASLR = {0: message("off"), FULL_RANDOMISATION: message("fully random memory layout")}
@@ -53,8 +58,9 @@ class Check(NamedTuple):
     """A rule that judges whether one property of the machine is good for measurements.
 
     judge: a function of facts, which returns whether the first fact is good, and the text to show.
-        The names of its
-    parameters are the names of the facts that the rule needs.
+        The names of its parameters are the names of the facts that the rule needs, so renaming
+        a parameter changes the rule.
+    remedy, code: as in Finding
     """
 
     code: str
@@ -66,6 +72,7 @@ class Check(NamedTuple):
         missing fact.
         """
         judged, *others = map(facts.get, signature(self.judge).parameters)
+        # The first fact may be 0 or False. The others are wholes, of which 0 makes no sense.
         is_known = judged is not None and all(others)
         good, value = self.judge(judged, *others) if is_known else (None, NOTHING)
         name = {**DISTURBANCES, **SETTINGS}[self.code]
@@ -75,9 +82,10 @@ class Check(NamedTuple):
 def judge_machine(facts: Json) -> list[Finding]:
     """Return a finding for each inspected property of the machine before a run.
 
-    facts: the result of quiet.facts()
+    facts: the result of quiet.facts(), to which commands/doctor.py adds `native_client`
     """
     window = facts.get("window") or {}
+    # no arms take turns here, so the whole window counts
     window = {"own_ns": window.get("window_ns"), **window}
     return [
         *(check.apply(window) for check in OF_A_WINDOW),

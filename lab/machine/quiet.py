@@ -1,9 +1,13 @@
 """Read how quiet this machine is: its settings, and the load of other processes during a
 measurement.
 
-lab/machine/machine_rules.py judges these facts. They come from Linux's /proc and /sys. A fact is
-None if its file is missing, as on macOS or in many containers. Shares are 0..1. Only the names of
-processes are read. Command lines are not read because they may contain secrets.
+lab/machine/machine_rules.py judges these facts, JSON with the keys of Quiet and Window in
+record/cell_parts.py. facts() is for doctor and the beginning of a run, observed() for the timed
+window of each cell. On other hosts the worker (lab/hosts) calls them, so this module needs the
+standard library and gilscope alone.
+The facts come from Linux's /proc and /sys. A fact is None if its file is missing, as on macOS or in
+many containers. Shares are 0..1. Only the names of processes are read. Command lines are not read
+because they may contain secrets.
 Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC
     (proc_ns.h).
 """
@@ -27,13 +31,20 @@ from lab.machine.host import (
     usable_cpus,
 )
 
+# how long facts() observes the machine
 WINDOW_S = 0.5
+# counters whose growth between() returns
 COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
+# the columns of a cpu line in /proc/stat, in their order
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+# how many of the busiest other processes are named
 MOST_NAMED = 3
 LONGEST_NAME = 15  # the kernel truncates longer names
+# link of the first PID namespace, whose processes see all others: 0xEFFFFFFC
 _FIRST_NAMESPACE = "pid:[4026531836]"
+# the kinds of CPU time that processes use; interrupts and steal belong to none
 _OTHERS_MAY_USE = ("user", "nice", "system")
+# folder with facts about CPUs, below the root of a Reader
 _CPU = "sys/devices/system/cpu"
 
 
@@ -78,7 +89,7 @@ class Snapshot(NamedTuple):
 
 
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
-    """Return the machine's settings and its activity during the next *window_s* seconds, as plain
+    """Observe the machine for *window_s* seconds. Return its settings and its activity, as plain
     JSON.
 
     governors: frequency governors in use; turbo: whether clocks may rise above the nominal
@@ -193,6 +204,7 @@ def _others(
     own counters. The kernel samples these counters at its ticks, so they are inaccurate in a short
     window.
     """
+    # clock ticks of CPU time that the CPUs have in this window
     whole = (after.at_ns - before.at_ns) * len(after.cpus) * os.sysconf("SC_CLK_TCK") / 1e9
     if whole <= 0:
         return None
@@ -202,10 +214,12 @@ def _others(
         if key not in own and process.cpu in after.cpus:
             earlier = before.processes.get(key)
             by_name[process.name] += process.ticks - (earlier.ticks if earlier else 0)
+    # popped, so that they are not among the busiest
     needed = {name: by_name.pop(name[:LONGEST_NAME], 0) for name in neighbours}
     if after.sees_all:
         foreign = used_ticks(before, after, {*before.processes, *after.processes} - own)
     else:
+        # other processes may be hidden, so what is ours is subtracted from the CPUs' own counters
         foreign = after.busy_ticks - before.busy_ticks - used_ticks(before, after, own)
     return {
         "cores": len(after.cpus),
@@ -225,6 +239,7 @@ def processes(reader: Reader) -> Processes:
         if entry.name.isdecimal() and (text := reader.text(f"proc/{entry.name}/stat")):
             name = text.partition("(")[2].rpartition(")")[0]
             words = text.rpartition(")")[2].split()
+            # words[0] is field 3 of proc_pid_stat(5): 1 ppid, 19 starttime, 36 processor
             user, system, waited_user, waited_system = map(int, words[11:15])
             for letter in {*name}:
                 name = name if letter.isprintable() else name.replace(letter, "?")
@@ -254,6 +269,7 @@ def trees(moment: Processes, roots: Iterable[int]) -> set[tuple[int, int]]:
     for key, process in moment.items():
         children.setdefault(process.parent, []).append(key)
     found = [key for key in moment if key[0] in {*roots}]
+    # found grows in this loop, which so reaches the descendants
     for key in found:
         found += children.get(key[0], [])
     return {*found}

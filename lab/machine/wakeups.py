@@ -1,6 +1,7 @@
 """Keep CPU cores awake during a run (KEEP_AWAKE, Linux only). With few connections, wake-up latency
 would dominate.
 
+lab/run/cell_places.py runs awake() on each host during a measurement (Place.begin and finish).
 This file is also a program: wakeups.py PARENT CPU..., a child process of the orchestrator. It ends
 when its stdin is closed, or with its parent. One process with the scheduling policy SCHED_IDLE
 spins on each core; any other thread preempts it at once.
@@ -20,7 +21,8 @@ if __name__ == "__main__":
 from core.errors import BadInput
 from core.parent import die_with_parent
 
-NICEST = 19  # /proc/stat counts niced processes separately
+# the largest nice value; /proc/stat counts niced processes separately
+NICEST = 19
 
 
 def require_idle_class() -> None:
@@ -62,6 +64,7 @@ def kept_awake(process_group: int | None = None) -> Iterator[list[int]]:
                 stderr=subprocess.DEVNULL,
                 process_group=process_group,
             )
+            # at its end, this closes the child's stdin, which ends the child, and waits
             keeping.enter_context(keeper)
             pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
         if not pids:

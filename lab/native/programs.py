@@ -1,5 +1,9 @@
 """Build native programs, return the commands that start them, and report why a program
 is missing.
+
+Only commands/native.py builds, with make(). Runs ask command() or missing(), and lab/hosts copies
+the programs FOR_HOSTS. The programs themselves are declared by the systems (core/system.py), so a
+new one needs no change here unless it has another kind of build tool.
 """
 
 import json
@@ -23,12 +27,15 @@ from lab.processes import run, scrubbed_environment
 from lab.python.trust import may_use
 from systems import built_in
 
+# where programs lie, with the reasons of failed builds; locked during a build
 BIN = NATIVE_BUILDS / "bin"
-BUILD_TIMEOUT_S = 1800.0
+BUILD_TIMEOUT_S = 1800.0  # of one command of a build
+# how the names of source files end, whose digests tell whether a program has changed
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
 MOST_LINES = 3  # of a failed build's output
 COMPILE_ERROR = "could not compile"  # in the output of cargo
+# a line of a CMakeLists.txt in native/ about a program whose library is missing
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
 
 
@@ -82,6 +89,7 @@ def _build_of(program: Program) -> Build:
     )
 
 
+# each native program of a system, with the system; PROGRAMS and BUILDS have them by name
 _USES = [
     (system, program)
     for system in built_in()
@@ -97,6 +105,8 @@ FOR_HOSTS = {program.name for system, program in _USES if system.supports_hosts 
 def command(program: Program) -> list[str]:
     """Return the command line that starts a native program. Raises EnvironmentFailed with the
     reason.
+
+    If a program has a *host*, this Python module starts it and follows the child contract for it.
     """
     reason = missing(program.name)
     if reason:
@@ -131,7 +141,8 @@ def missing(name: str) -> Message:
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
-    """Build programs. Yield the name of each program, and why its build failed or NOTHING.
+    """Build programs. Yield the name of each program, and why its build failed or NOTHING. BIN
+    stays locked until the generator ends.
 
     names: keys of BUILDS. The build tools themselves find out whether a source has changed.
     """

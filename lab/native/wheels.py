@@ -1,5 +1,9 @@
 """Build wheels of the extension modules in native/ for each interpreter, and report why a wheel is
 missing.
+
+Only commands/native.py builds, with make(). Runs ask wheel() for the extensions of a system, and
+lab/run installs them into its environment (lab/environments). A wheel of other sources or another
+interpreter has another folder, so no wheel is replaced while a run uses it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +32,8 @@ from lab.python.interpreters import Interpreter
 from systems import built_in
 
 WHEELS = NATIVE_BUILDS / "wheels"
-REASON_FILE = "not-built"
+REASON_FILE = "not-built"  # in the folder of a wheel: why its last build failed
+# how the paths of source files end; if one changes, a new wheel is needed
 SOURCE_KINDS = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
 
 
@@ -94,7 +99,9 @@ class WheelBuild:
             return NOTHING if self.find() else self._build(lock)
 
     def _build(self, lock: int) -> Message:
-        """Build the wheel in another folder, so that each wheel in its own folder is complete."""
+        """Build the wheel in another folder, so that each wheel in its own folder is complete. Keep
+        the reason of a failure for why_missing(). *lock* is that of the folder.
+        """
         copy_sources()
         name, made = self.extension.name, self.place / "made"
         asked = ("--python", self.interpreter.executable, "--out-dir", made, NATIVE_BUILDS / name)

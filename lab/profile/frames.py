@@ -4,9 +4,11 @@ process.
 The process runs no code for this and is not stopped. lab.gil.process_memory finds the offsets of
 CPython's structures. The process may change its memory during the reading, so a caller must know
 from another source that a thread did not run (lab.profile.lock_waits).
+lab/profile/lock_watcher.py has a FrameReader per process, and calls stacks() and owner() in each
+round of samples. There, speed counts: stacks() only copies addresses, and place() finds the source
+line afterwards, from code objects that must still exist. All addresses are of the other process.
 Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h, Include/object.h (a free-threaded
-    object's mutex lies 14
-bytes before its type), Modules/_threadmodule.c; proc(5).
+    object's mutex lies 14 bytes before its type), Modules/_threadmodule.c; proc(5).
 """
 
 import re
@@ -19,7 +21,9 @@ from typing import NamedTuple
 
 from lab.gil.process_memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
+# variables of the interpreter with the types `type` and `code`, by which objects are recognised
 TYPES = "PyType_Type", "PyCode_Type"
+# functions of a free-threaded interpreter that count references of objects which threads share
 SHARED_COUNTS = (
     "_Py_DecRefShared",
     "_Py_DecRefSharedDebug",
@@ -27,14 +31,21 @@ SHARED_COUNTS = (
     "_Py_DecRefSharedIsDead",
 )
 DEEPEST = 24  # only the innermost frames of a stack are read
+# the list of threads may change while it is read, so that its end is never reached
 MOST_THREADS = 4096
 # read together with a frame, because its callers' frames mostly lie just before it
 _WINDOW_BYTES = 3072
+# how many bytes before its type the mutex of a free-threaded object lies
 _MUTEX_BEFORE_TYPE = 14
+# characters; a longer name means that the memory has changed
 _LONGEST_TEXT = 4096
+# by bytes per character, which is the `kind` of a str
 _ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
+# bytes of a table of line numbers, and of an offset in bytecode
 _LONGEST_LINES = 1 << 20
+# the owner of a mutex that belongs to no known object or file; also in result.json
 NO_OWNER = "-"
+# the name of a type, such as dict or threading.Lock, up to its final zero
 _NAME = re.compile(rb"[A-Za-z_][\w.]*\0", re.ASCII)
 
 
@@ -90,12 +101,16 @@ class FrameReader(PythonMemory):
         self.shared_counts = [
             range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts
         ]
+        # place(frame) returns a SourceLine, or None if the frame does not run Python code
         self.place = cache(self._find_line)
         self._variable_at = cache(partial(_variable_of, pid))
         self._types: dict[int, str] = {}
 
     def stacks(self) -> Iterator[ThreadStack]:
-        """Yield the stack of every Python thread that exists now."""
+        """Yield the stack of every Python thread that exists now.
+
+        If the list of threads changes meanwhile, some may be missing.
+        """
         offsets = self.offsets
         with suppress(OSError, struct.error):
             thread = self.field(self.interpreter, "interpreter.threads_head")
@@ -116,6 +131,7 @@ class FrameReader(PythonMemory):
         for _ in range(DEEPEST):
             if not frame:
                 return
+            # the window is read up to this frame, because the next frames mostly lie before it
             if not start <= frame <= start + len(window) - size:
                 start = max(frame - _WINDOW_BYTES, 0)
                 try:
@@ -139,6 +155,7 @@ class FrameReader(PythonMemory):
                 return None
             start = code + offsets["code.co_code_adaptive"]
             if offsets["code.co_tlbc"]:
+                # + 1: the array of copies begins with its length
                 start = self.pointer(self.field(code, "code.co_tlbc") + 8 * (frame.copy + 1))
             first = self.integer(code + offsets["code.firstlineno"])
             table = self.field(code, "code.linetable")
@@ -189,6 +206,7 @@ class FrameReader(PythonMemory):
         ASCII text follows a short header. Other text has one, two or four bytes per character after
         a longer header.
         """
+        # after the bits for interning: bytes per character (3 bits), is compact (1), is ASCII (1)
         state = self.field(address, "str.state") >> (8 if self.free_threaded else 2)
         length, start = (
             self.field(address, "str.length"),
@@ -226,6 +244,7 @@ def _line(table: bytes, first: int, offset: int) -> int:
     """
     if not 0 <= offset < _LONGEST_LINES:
         raise ValueError("the instruction is outside of this code object")
+    # a code object of this Python with the other table, so that this Python decodes it
     code = _line.__code__.replace(
         co_linetable=table, co_firstlineno=first, co_code=bytes(offset + 2)
     )

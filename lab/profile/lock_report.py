@@ -1,4 +1,10 @@
-"""Build the part of result.json with a profile of locks and its summary sentence. Does no I/O."""
+"""Build the part of result.json with a profile of locks and its summary sentence. Does no I/O.
+
+lab/run/profiling.py calls to_json() with what lab/profile/lock_watcher.py recorded.
+record/profile.py:LocksProfile declares the keys. Shares are 0..1, of three wholes. The shares of
+waits and of lines are shares of the requests' time (*in_flight_ns*). In the sentence, pauses are a
+share of the time that was watched, and reference counting is a share of CPU time.
+"""
 
 from collections.abc import Sequence
 from math import inf, sqrt
@@ -10,10 +16,12 @@ from lab.profile.lock_waits import UNREAD
 from lab.profile.lock_watcher import LockFacts, Waiting
 from lab.profile.stack_samples import LIBRARY
 
+# what takes a smaller share is not worth a sentence of its own
 LEAST_SHARE = 0.02
 LEAST_SAMPLES = 20  # fewer samples of pauses or of reference counting are not reported
-# quantile of the t distribution with PARTS - 1 degrees of freedom, for a 95 % interval
+# quantile of the t distribution with lock_watcher.PARTS - 1 degrees of freedom, for a 95 % interval
 STUDENT_95 = 2.093
+# source lines of each kind in result.json
 MOST_LINES = 20
 
 
@@ -48,6 +56,7 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
     counts, locks = _describe_counts(facts), message("contended locks")
     findings = [stops, waits, counts]
     small, unknown = [message("stop-the-world pauses")], []
+    # `small` is used only if there is no finding. Then the pauses are small, too.
     if share + margin < LEAST_SHARE:
         small.append(locks)
     elif not waits:
@@ -144,6 +153,7 @@ def _relative_margin(lines: Sequence[Waiting]) -> float:
     from the spread between the successive time intervals of Waiting.by_time.
     """
     times = [*map(sum, zip(*(line.by_time for line in lines), strict=True))]
+    # unknown, so waits are neither reported nor called small
     if len(times) < 2 or not any(times):
         return inf
     return STUDENT_95 * float(stdev(times)) / sqrt(len(times)) / float(mean(times))

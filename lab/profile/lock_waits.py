@@ -3,6 +3,8 @@ threads. No I/O.
 
 A sampled stack counts for a wait only if the whole stack was read while the thread waited. A
 waiting thread does not change its stack, so such a sample is consistent.
+lab/profile/lock_watcher.py adds hits to a WaitTimeline while it records, and calls wait_samples()
+at the end. All times are in ns on the host's monotonic clock. A thread is (process, thread).
 """
 
 from bisect import bisect_right
@@ -15,10 +17,13 @@ from typing import NamedTuple, TypeVar
 from lab.profile.frames import ThreadStack
 from lab.profile.uprobes import Hit
 
+# Names of hits. A thread begins to wait for a mutex and has it; asks all others to stop, they have
+# stopped, and they run again. lock_watcher.PROBED says which functions these are.
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
 # an uncontended call takes less than this; most of its time is spent in the two probes
 SHORTEST_WAIT_NS = 5000
 LONGEST_STOP_NS = 1_000_000_000  # if a pause seems to last longer, the hit of its end was lost
+# waits and pauses after which the recording stops, because each one needs memory
 MOST_SPANS = 400_000
 
 
@@ -38,7 +43,7 @@ class OwnerReading(NamedTuple):
     """The owner of a mutex for which thread *tid* waited. The owner was read between start_ns and
     end_ns.
 
-    name: as StackReader.owner() returns it
+    name: as FrameReader.owner() returns it
     """
 
     pid: int
@@ -96,11 +101,13 @@ class WaitTimeline:
             if not thread.depth:
                 self._add_wait(hit.pid, hit.tid, thread, hit.time_ns)
         elif hit.name == STOP:
+            # depth 0: if a wait has not ended by now, the hit of its end was lost
             thread.asked_ns, thread.stopped_ns, thread.depth = hit.time_ns, 0, 0
         elif hit.name == STOPPED:
             thread.stopped_ns, thread.depth = hit.time_ns, 0
         elif hit.name == STARTED and thread.asked_ns:
             self.stops.append(WaitSpan(hit.pid, hit.tid, 0, thread.asked_ns, hit.time_ns))
+            # adds nothing if the hit STOPPED was lost
             self.stood_ns[hit.pid] += hit.time_ns - (thread.stopped_ns or hit.time_ns)
             thread.asked_ns = thread.stopped_ns = 0
 
@@ -135,6 +142,7 @@ def _enter(thread: _Thread, hit: Hit) -> None:
         thread.mutex, thread.depth, thread.start_ns = hit.value, 1, hit.time_ns
 
 
+# the name of an owner that was not read; not the same as NO_OWNER, and also in result.json
 UNREAD = "?"
 Reading = TypeVar("Reading", ThreadStack, OwnerReading)
 
@@ -175,6 +183,7 @@ def _match_readings(
         by_thread[span.pid, span.tid].append(span)
     for reading in readings:
         of_thread = by_thread.get((reading.pid, reading.tid), [])
+        # the spans of a thread are in the order of time and do not overlap
         place = bisect_right(of_thread, reading.start_ns, key=attrgetter("start_ns")) - 1
         if place >= 0 and reading.end_ns <= of_thread[place].end_ns:
             yield of_thread[place], reading

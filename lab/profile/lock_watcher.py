@@ -8,6 +8,11 @@ processes' memory (lab.profile.frames). lab.profile.lock_waits joins probes and 
 
 CPU time samples within the functions that count references of shared objects give a lower bound of
 the cost of sharing objects. It is a lower bound because the compiler inlines most of this counting.
+
+lab/run/profiling.py calls run_self_test(), then watched(), on the services' host. On another host
+they run in the worker (lab/hosts/worker.py), so this module needs the standard library and gilscope
+alone, and LockFacts must become JSON. While the `with` block of record_locks() lasts, the thread
+"locks" changes a LockRecording, and others may only call wait_for() and set `ending`.
 """
 
 import platform
@@ -41,11 +46,18 @@ from lab.profile.lock_waits import (
 )
 from lab.profile.uprobes import CLOCK, MACHINES, Probes, Uprobe
 
+# a program in which threads wait for a known lock
 SELF_TEST = Path(__file__).with_name("self_test.py")
+# the (function, owner) pairs that a recording of SELF_TEST must show, and no others
 EXPECTED = {("copy_dict", "dict")}
+# rounds of samples in one recording, its longest time in s, and how many recordings are made
+# until a lock is seen
 SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
+# rounds of samples per second, at most
 SAMPLES_HZ = 200
+# after this time the recording stops, even if the service still runs
 LONGEST_S = 60.0
+# intervals of Waiting.by_time; lock_report.STUDENT_95 depends on it
 PARTS = 20
 ROUNDS_PER_SEARCH = 100  # new processes are searched for about twice per second
 # functions of the interpreter: the names of the hits of their entry and of their return, if probed
@@ -138,6 +150,7 @@ class LockRecording:
                 "the service has no process with CPython {known} whose memory gilscope may read",
                 known=KNOWN,
             )
+        # one set of probes per interpreter, because every process of its file hits the probes
         programs = {process.file.stat().st_ino: process for process in self._processes.values()}
         probes = [probe for process in programs.values() for probe in _probes_of(process)]
         if not probes:
@@ -212,6 +225,7 @@ class LockRecording:
         waits = self._group_by_line(timeline.waits)
         contended = [waiting for waiting in waits if not is_notification(waiting.stack)]
         watched_ns = self._ended_ns - self._started_ns
+        # a sample stands for the time between two rounds, as the waits are only sampled
         per_sample_ns = watched_ns / max(1, self._rounds)
         return LockFacts(
             watched_ns=watched_ns,
@@ -278,6 +292,7 @@ def _probes_of(process: FrameReader) -> Iterator[Uprobe]:
     one, the inner call counts (WaitTimeline).
     """
     for function, symbol in process.symbols.items():
+        # not strict, because symbols that are not probed have no names
         for name, returns in zip(PROBED.get(function, ()), (False, True), strict=False):
             if name and (process.free_threaded or name in (LOCK, LOCKED)):
                 yield Uprobe(name=name, file=process.file, offset=symbol.offset, returns=returns)
@@ -337,6 +352,7 @@ def obstacle_to(kind: str) -> Message:
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
     try:
+        # no code begins at offset 0, so this tests the permission and nothing is hit
         with Probes([Uprobe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
             return NOTHING
     except OSError as error:

@@ -1,6 +1,6 @@
-"""A test program with known contended locks. `--profile locks` profiles it
-first, to check that profiling works. It runs as a script under the profiled interpreter, so it
-imports only the standard library.
+"""A test program with known contended locks. `--profile locks` profiles it first, to check that
+profiling works. It runs as a script under the profiled interpreter, so it imports only the standard
+library. lab/profile/lock_watcher.py:EXPECTED has the names of the function and of the type.
 
 Threads copy one dict, until the process is killed. Each copy holds the dict's own mutex, so the
 threads wait for it.
@@ -8,7 +8,9 @@ threads wait for it.
 
 import threading
 
+# more than one, so that they wait for each other
 THREADS = 4
+# entries of the dict; copying so many takes long enough to be sampled
 SIZE = 20_000
 
 

@@ -5,6 +5,9 @@ A sample holds one thread's stack and state. The states are: running, ready but 
 waiting for the GIL, for a lock or for I/O, and idle, which means parked until there is work. Shares
 are shares of the threads' time at work, which is all samples except the idle ones. This module does
 no I/O.
+lab/run/profiling.py calls read() with the files that the samplers wrote. They are not trusted,
+because processes of a user can write them. to_json() makes what record/profile.py:PythonProfile
+declares, and folded() a file for other tools. A stack is a tuple of frames, innermost first.
 Format: https://github.com/brendangregg/FlameGraph
 """
 
@@ -19,21 +22,30 @@ import msgspec
 from core.inside import SLICE_NS, STACKS_HZ
 from core.messages import Json, Message, message
 
+# the states of a thread at work; `idle` is the only other one
 WORK = ("run", "ready", "gil", "lock", "io")
+# the states whose samples to_json() counts by line and batch
 WAITS = ("lock", "gil")
+# slices of SLICE_NS (0.1 s) that are read: the first 10 minutes of a window
 MOST_SLICES = 6_000
+# lines for each of the three orders of _hottest()
 MOST_LINES = 30
+# equal parts of the window, whose spread shows how uncertain a share is
 BATCHES = 40
+# a larger count of one stack in one slice is ignored as malformed
 MOST_COUNT = 1 << 20
+# characters of a file's or function's name that are kept
 LONGEST_NAME = 300
 LEAST_SHARE = 0.003  # of the samples; smaller nodes are not part of a flame graph
 
+# frames of messages between processes, which _awaits_orders() skips
 PIPES = "multiprocessing/connection.py"
 # Supervisors of servers and of multiprocessing, whose processes and threads serve no request
 SUPERVISORS = re.compile(
     r"(uvicorn/supervisors|granian/server)/|(gunicorn/arbiter|hypercorn/run)\.py"
     r"|multiprocessing/(resource_tracker|forkserver)\.py"
 )
+# the beginning of the path of a library's file, up to the name of its package
 LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?)/")
 
 
@@ -56,6 +68,7 @@ class StackFrame(NamedTuple):
         return f"{self.function} ({place})"
 
 
+# the frame of a wait whose stack could not be read in time; it also stands for "no caller"
 UNKNOWN = StackFrame("", 0, "", is_library=True)
 Stack = tuple[StackFrame, ...]
 
@@ -128,6 +141,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
                 tuple(frames[number] for number in line.stack if 0 <= number < len(frames))
             )
         elif line.at < start_ns:
+            # the CPU time that the sampler had used when the window began
             used_ns = [line.cpu_ns]
         elif (place := (line.at - start_ns) // SLICE_NS) < samples.slices:
             batch = samples.batches[place * len(samples.batches) // samples.slices]

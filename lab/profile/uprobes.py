@@ -4,9 +4,11 @@ The kernel runs a small BPF program at each hit of a probe. The program writes p
 and one register to a ring buffer, and this module reads the ring buffer. File descriptors of this
 process own the probes, so the kernel removes the probes however this process ends. A probe is hit
 by every process that has mapped the file; the pid in the hit says which process it was.
+lab/profile/lock_watcher.py sets the probes and calls hits() in each of its rounds, because hits are
+lost while the ring buffer is full. On other hosts this runs in the worker (lab/hosts), so it needs
+the standard library and gilscope alone. Only one thread at a time may use a Probes.
 Source: bpf(2), bpf-helpers(7), Linux 6.6 include/uapi/linux/bpf.h (BPF_TRACE_UPROBE_MULTI),
-    Documentation/bpf
-(ringbuf.rst, instruction-set.rst).
+    Documentation/bpf (ringbuf.rst, instruction-set.rst), include/uapi/linux/perf_event.h.
 """
 
 import ctypes
@@ -46,14 +48,24 @@ MACHINES = {
     "x86_64": _Architecture(bpf=321, perf_event_open=298, first_argument=112, instruction=128),
     "aarch64": _Architecture(bpf=280, perf_event_open=241, first_argument=0, instruction=256),
 }
+# commands of bpf(2): BPF_MAP_CREATE, BPF_PROG_LOAD, BPF_LINK_CREATE
 _MAP_CREATE, _PROG_LOAD, _LINK_CREATE = 0, 5, 28
+# kinds of maps, and a flag: BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_RINGBUF, BPF_F_MMAPABLE
 _ARRAY, _RING, _MAPPABLE = 2, 27, 1 << 10
+# what an instruction loads: BPF_PSEUDO_MAP_FD, BPF_PSEUDO_MAP_VALUE
 _MAP, _VALUE_IN_MAP = 1, 2
+# kinds of programs, and of attachment: BPF_PROG_TYPE_KPROBE, _PERF_EVENT; BPF_TRACE_UPROBE_MULTI
 _KPROBE, _PERF_EVENT, _UPROBE_MULTI = 2, 7, 48
+# helpers: ktime_get_ns (monotonic), get_attach_cookie, get_ns_current_pid_tgid, ringbuf_output
 _KTIME, _COOKIE, _NS_PID, _OUTPUT = 5, 174, 120, 130
+# ioctl: PERF_EVENT_IOC_SET_BPF, PERF_EVENT_IOC_ENABLE
 _SET_BPF, _ENABLE = 0x40042408, 0x2400
+# PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, bit `freq` of perf_event_attr, PERF_FLAG_FD_CLOEXEC
 _SOFTWARE, _CPU_CLOCK, _FREQUENCY, _CLOSE_ON_EXEC = 1, 0, 1 << 10, 8
+# a position in the ring; the head that the kernel puts before each record: length and offset; and
+# the record that _program() writes: tid, pid, time in ns, cookie, value
 _WORD, _HEAD, _HIT = struct.Struct("<Q"), struct.Struct("<II"), struct.Struct("<IIQQQ")
+# bit in the length of a record that is still being written: BPF_RINGBUF_BUSY_BIT
 _UNFINISHED = 1 << 31
 
 
@@ -89,6 +101,7 @@ class Probes(ExitStack):
     def __init__(self, probes: Sequence[Uprobe]) -> None:
         super().__init__()
         self._probes = probes
+        # by cookie; samples of CPU time have none, which is 0
         self._names = [CLOCK, *(probe.name for probe in probes)]
 
     def __enter__(self) -> "Probes":
@@ -108,6 +121,7 @@ class Probes(ExitStack):
         oldest first.
         """
         (consumed,), (produced,) = map(_WORD.unpack_from, (self._consumed, self._produced))
+        # the kernel maps the ring twice in a row, so data that wraps around is contiguous, too
         start = mmap.PAGESIZE + consumed % RING_BYTES
         data = self._produced[start : start + produced - consumed]
         hits, place = [], 0
@@ -129,6 +143,7 @@ class Probes(ExitStack):
     def _map(self) -> None:
         page = mmap.PAGESIZE
         self._ring = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _RING, 0, 0, RING_BYTES)))
+        # pages of the ring: the position of this reader, that of the kernel, then the data twice
         self._consumed = self.enter_context(mmap.mmap(self._ring, page))
         produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
         self._produced = self.enter_context(produced)
@@ -158,10 +173,12 @@ class Probes(ExitStack):
     def _set_clock(self) -> None:
         machine = MACHINES[platform.machine()]
         program = self._program(_PERF_EVENT, 0, machine.instruction)
+        # 64: size of the structure
         how = (_SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY)
         attributes = ctypes.create_string_buffer(struct.pack("<IIQQQQQ16x", *how))
         flags = ctypes.c_ulong(_CLOSE_ON_EXEC)
         for cpu in usable_cpus():
+            # -1: of all processes on this CPU; without a group
             event = self._keep(_called(machine.perf_event_open, attributes, -1, cpu, -1, flags))
             ioctl(event, _SET_BPF, program)
             ioctl(event, _ENABLE, 0)
@@ -182,6 +199,7 @@ def _program(ring: int, lost: int, register: int) -> bytes:
     outside this namespace.
     """
     namespace = os.stat("/proc/self/ns/pid")
+    # registers: result, arguments, one that calls preserve, and the end of the stack
     r0, r1, r2, r3, r4, context, top = 0, 1, 2, 3, 4, 6, 10
     hit = -_HIT.size  # where it is, from the top of the stack
     code = (
@@ -215,6 +233,9 @@ def _program(ring: int, lost: int, register: int) -> bytes:
     return b"".join(code)
 
 
+# Codes that _program() uses: 07 add a constant, B7 move a constant, BF move, 7B store 64 bits,
+# 79 load 64 bits, 18 load a constant of 64 bits (two instructions), DB atomic add, 15 jump if equal
+# (by so many instructions), 85 call a helper, 95 return.
 def _instruction(code: int, target: int, source: int, offset: int, value: int = 0) -> bytes:
     return struct.pack("<BBhi", code, target | source << 4, offset, value)
 
@@ -233,6 +254,7 @@ def _helper(number: int) -> bytes:
 
 
 def _bpf(command: int, attributes: bytes) -> int:
+    # 144 bytes are more than any call here uses; the kernel requires the rest to be 0
     whole = ctypes.create_string_buffer(attributes, 144)
     return _called(MACHINES[platform.machine()].bpf, command, whole, 144)
 

@@ -1,1 +1,5 @@
-"""Inspect a user's project: its dependencies, and its WSGI or ASGI application."""
+"""Inspect a user's project: its dependencies, and its WSGI or ASGI application.
+
+commands/project.py completes a plan with what it finds, before a run. commits.py checks out the
+commits that variants name. Nothing here runs during a measurement or on other hosts.
+"""

@@ -1,5 +1,8 @@
 """Find a project's application, and import it with the interpreter that will serve it to know if it
 is WSGI or ASGI.
+
+commands/init.py asks find_application(), which only reads files. commands/project.py asks
+inspect_application(), which runs the project's code in a process of its own.
 """
 
 import os
@@ -17,8 +20,9 @@ from core.messages import Message, message, verbatim
 from lab.process_output import last_text
 from lab.processes import describe_exit, run, scrubbed_environment
 
-LOOK_TIMEOUT_S = 60.0
-TAIL_BYTES = 1500
+LOOK_TIMEOUT_S = 60.0  # of the import
+TAIL_BYTES = 1500  # of an error or of the process's output in a message
+# usual files of applications, the first match first; commands/init.py shows them in an error
 FILES = (
     "app.py",
     "main.py",
@@ -30,6 +34,7 @@ FILES = (
     "*/main.py",
 )
 MODULES = ("*.py", "*/*.py")  # all others, where only the call of a framework is looked for
+# find_application() takes group 1 or 2 of both patterns, so this one has an empty second group
 _DEFINITION = re.compile(
     r"^(?:(?:async )?def )?(app|application|create_app|make_app)()(?: *=[^=]| *: |\()",
     re.MULTILINE,
@@ -40,7 +45,7 @@ _FRAMEWORK = re.compile(
     r"|get_asgi_application)\(|^(?:async )?def (create_app|make_app)\(",
     re.MULTILINE,
 )
-_MARK = "gilscope-application:"
+_MARK = "gilscope-application:"  # before the JSON, because the project may print other text
 # A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes
 # (scope, receive, send). A function without required arguments is a factory that returns an
 # application.
@@ -148,6 +153,7 @@ def find_application(folder: Path) -> str:
     The function only reads the files. Whether the name is an application, inspect_application()
     finds out.
     """
+    # in the usual files a name is enough; elsewhere it must be made by a framework
     for patterns, definition in ((FILES, _DEFINITION), (MODULES, _FRAMEWORK)):
         for path in (path for pattern in patterns for path in sorted(folder.glob(pattern))):
             parts = path.relative_to(folder).with_suffix("").parts
@@ -166,6 +172,8 @@ def inspect_application(
     """Import MODULE:NAME with *python* in *folder*, and return a description of the application.
     Raises BadInput.
 
+    name: with () after it, a factory, which is called without arguments
+    folder: the working directory, in which Python looks for modules
     variables: additional environment variables of the process
     """
     environment = (

@@ -1,5 +1,10 @@
 """Check out the commits of a user's repository that variants of a service name. The work tree stays
 as it is.
+
+A run asks with_commits() before it looks for runtimes (commands/chosen.py), and commands/project.py
+asks check_out() for the packages of a variant. Each commit has a copy beside the environments. It
+never changes, and is removed like them if it is not used (lab/environments/environment.py,
+make_folder).
 """
 
 import os
@@ -17,15 +22,17 @@ from lab.places import ENVIRONMENTS
 from lab.processes import run
 from lab.python.trust import may_use
 
-LONGEST_GIT_S = 300.0
-COMMIT_DIGITS = 12
+LONGEST_GIT_S = 300.0  # of one command of git
+COMMIT_DIGITS = 12  # of a commit's hexadecimal number, in the names of folders and in texts
 SUBMODULE = "160000 "  # the mode of a submodule. Source: git-ls-tree(1), git-fast-import(1)
-INDEX = ".gilscope-index"
+INDEX = ".gilscope-index"  # git's index of the copy; removed before the copy is ready
 
 
 def with_commits(plan: Plan) -> Plan:
-    """Return *plan* with the folder of its commit in each variant that names one.
-    Raises BadInput.
+    """Copy the commits that variants name, if there is no copy. Return *plan* with the folder of
+    its commit in each of these variants.
+
+    Raises BadInput, also if two variants have the same commit and settings.
     """
     service = plan.user_service
     if not service or not any(command.ref for command in service.commands):
@@ -110,7 +117,9 @@ def _copy(top: Path, commit: str, new: Path) -> None:
 
 
 def _git(folder: Path, *arguments: str, **variables: str) -> str:
-    """Return what git prints. Raises BadInput with the end of its error."""
+    """Return what git prints, without the user's GIT_* variables, but with *variables*. Raises
+    BadInput with the first line of its error, and subprocess.TimeoutExpired after LONGEST_GIT_S.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
     try:

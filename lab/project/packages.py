@@ -1,5 +1,9 @@
 """Read a project's dependencies with uv from its manifest or lock file, or from requirements.txt.
 
+commands/project.py and lab/gil/package_audit.py call read_dependencies() before a run. Nothing is
+installed here: the entries become a requirements file (lab/environments). uv's output is parsed by
+its lines, and the paths in it become absolute, because the requirements file lies elsewhere.
+
 Source: packaging.python.org - pyproject.toml, pylock.toml; docs.astral.sh/uv - uv export, uv pip
     compile;
 python-poetry.org/docs - dependency specification.
@@ -29,10 +33,11 @@ MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = (
     "requirements.txt",
 )
 SETUP, SETUP_CFG = "setup.py", "setup.cfg"
-OTHER_LOCKS = ("poetry.lock", "pdm.lock")
-READ_TIMEOUT_S = 300.0
+OTHER_LOCKS = ("poetry.lock", "pdm.lock")  # which uv cannot read
+READ_TIMEOUT_S = 300.0  # of one command of uv
 OLDEST_PYTHON = f"3.{OLDEST_MINOR}"
-PYPI = "https://pypi.org/simple"
+PYPI = "https://pypi.org/simple"  # packages of other indexes need an option, see _link()
+# arguments of uv that turn a uv.lock into a pylock.toml, without network
 _EXPORT = (
     "export",
     "--frozen",
@@ -41,6 +46,7 @@ _EXPORT = (
     "--no-emit-project",
     "--no-default-groups",
 )
+# arguments of uv that choose versions for a manifest without a lock file
 _COMPILE = (
     "pip",
     "compile",
@@ -49,9 +55,13 @@ _COMPILE = (
     "--no-annotate",
     "--emit-index-annotation",
 )
+# the extra or the dependency group for which a package in a pylock.toml is
 _CHOSEN = re.compile(r"""["']([^"']+)["'] in (?:extras|dependency_groups)""")
+# uv's line, after an entry, about the index that has its package
 _INDEX = re.compile(r"\s+# from (\S+)")
+# in a setup.py or setup.cfg
 _PYTHON_REQUIRES = re.compile(r"python_requires\s*=\s*[\"']?([^\"'\n#]+)")
+# Poetry's ~1.2, but not the standard's ~=1.2
 _TILDE = re.compile(r"~(?!=)\s*((\d+\.\d+)[\d.]*)")
 
 
@@ -94,6 +104,7 @@ def python_bound(folder: Path) -> PythonBound:
     cannot be read.
     """
     manifest = _toml(folder / MANIFEST)
+    # in the order of their precedence
     bounds = {
         MANIFEST: manifest.get("project", {}).get("requires-python")
         or manifest.get("tool", {}).get("poetry", {}).get("dependencies", {}).get("python"),
@@ -259,6 +270,7 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
     known = {
         name for package in packages for name in _CHOSEN.findall(str(package.get("marker", "")))
     }
+    # uv has already checked the names if it exported a uv.lock
     for name in chosen if path.name == PYLOCK else ():
         if normalised(name) not in map(normalised, known):
             reason = message(
@@ -269,12 +281,15 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
             )
             raise _unreadable(path, reason)
     names = set(map(normalised, chosen))
+    # outside a lock file, markers know no extras and groups: what was chosen becomes always true,
+    # and what was not becomes always false
     for package in packages:
         marker = _CHOSEN.sub(
             lambda match: f"python_version {'>' if normalised(match[1]) in names else '<'} '3'",
             str(package.get("marker", "")),
         )
         entry = locked_entry(package, path.parent)
+        # read_dependencies() adds the project itself
         if entry and not entry.endswith(f" @ {path.parent.resolve().as_uri()}"):
             yield from _link(str(package.get("index", PYPI)), name_of(entry))
             yield f"{entry}{f' ; {marker}' if marker else ''}"
@@ -284,6 +299,7 @@ def _in_standard_form(bound: str) -> str:
     """Return a bound on versions in the form of the packaging standards, from that form or from
     Poetry's form.
     """
+    # of Python, ^3.x accepts all versions below 4
     text = re.sub(r"\^\s*(\d[\d.]*)", r">=\1,<4", bound.strip().rstrip(","))
     text = _TILDE.sub(r">=\1,==\2.*", text)
     text = re.sub(r"^(\d+)(\.\d+)?(\.\*)?$", r"==\1\2.*", text)

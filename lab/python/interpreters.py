@@ -1,5 +1,9 @@
 """Find the Python interpreters on this machine, run each to learn its version and build, and choose
 one per runtime.
+
+The commands and lab/hosts ask find() for the runtimes of a plan, and missing() for the message if
+there is none. Each call executes the candidates again: nothing is kept. The interpreter itself runs
+core/runtime.py and what that imports, in 3.11 syntax.
 """
 
 import json
@@ -22,10 +26,12 @@ from lab.python.trust import may_execute, trusted_output
 
 # long, because all interpreters are started at once and the machine may be busy
 QUERY_TIMEOUT_S = 20.0
-INSTALL_TIMEOUT_S = 600.0
-SOURCES = ("uv", "PATH", "pyenv")
+INSTALL_TIMEOUT_S = 600.0  # of one interpreter
+SOURCES = ("uv", "PATH", "pyenv")  # the preferred one first
 
+# file names of interpreters; the first group is the minor version
 _FILE_NAME = re.compile(r"python3\.(\d{1,2})(\.\d+((a|b|rc)\d+)?)?t?")
+# what an interpreter is asked with -I -S; its argument is gilscope's folder
 _QUESTION = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -164,8 +170,8 @@ def missing(runtime: str) -> Message:
 
 
 def _is_offered(name: str) -> bool:
-    """Return whether uv can install the interpreter *name*, such as 3.14t. If uv is missing, return
-    True.
+    """Return whether uv can install the interpreter *name*, such as 3.14t. If uv is missing or
+    fails, return True.
     """
     program = uv.find()
     command = [str(program), "python", "list", "--only-downloads", "--all-versions", name]
@@ -190,6 +196,7 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
     """Install the interpreters for the runtimes *names* with uv. Return a message for each failed
     installation.
     """
+    # defaults: the user's own values go first
     settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
     failures = []
     for name in dict.fromkeys(name.interpreter for name in map(RuntimeName, names)):
@@ -218,6 +225,7 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
         itself = Path(answer["executable"])
         real = Path(os.path.realpath(itself if itself.is_file() else executable))
         found = Interpreter(executable=real, source=source, facts=answer["facts"])
+        # found.name is never empty, but raises KeyError here if facts are missing
         return found if found.facts["implementation"] == "cpython" and found.name else None
     except (ValueError, KeyError, TypeError):
         return None
@@ -269,10 +277,11 @@ def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
 
 
 def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
-    """Return a key to sort interpreters, best first: static, not debug, newest patch release, where
-    it was found.
+    """Return a key to sort interpreters, best first: static, not debug, newest patch release, no
+    preview, where it was found.
 
     Static comes first because an interpreter with a shared libpython is about a fifth slower.
+    docs/decisions/008-interpreter-choice.md has the reasons for this order.
     """
     flags = interpreter.facts["flags"]
     version = re.match(r"3\.\d+\.(\d+)(a|b|rc)?", interpreter.facts["version"])

@@ -2,6 +2,10 @@
 it.
 
 The owner of gilscope's own files, such as an administrator who installed it, is trusted like root.
+
+lab/python asks may_execute() about uv and interpreters. lab/environments, lab/native and
+lab/project ask may_use() about what lies in the cache folder. Both return the reason against a
+program, so an empty message (NOTHING) means yes.
 """
 
 import os
@@ -16,7 +20,7 @@ from lab.places import CACHE
 from lab.processes import output_of, scrubbed_environment
 
 MOST_LINKS = 40  # the kernel's limit, see path_resolution(7)
-_ROOT = 0
+_ROOT = 0  # the user id of root
 
 
 def may_execute(path: Path) -> Message:
@@ -93,6 +97,7 @@ def _path_steps(path: Path) -> Iterator[str]:
             continue
         links += 1
         if links > MOST_LINKS:
+            # 40: ELOOP
             raise OSError(40, "Too many links", str(path))
         target = os.readlink(below)
         here = "/" if target.startswith("/") else here
@@ -107,6 +112,7 @@ def _find_fault(place: str, status: os.stat_result) -> Message:
             path=place,
             owner=_owner(status.st_uid),
         )
+    # the permissions of a link have no effect; in a sticky folder, only owners replace their files
     if stat.S_ISLNK(status.st_mode) or (
         stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     ):

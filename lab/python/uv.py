@@ -1,5 +1,9 @@
 """Find and run uv, which installs interpreters and packages, and report in one line why a uv
 command failed.
+
+lab/python, lab/environments, lab/project, lab/native and lab/gil use it. A failure is a Message,
+and callers decide by its code: UNSATISFIED, NETWORK, MISSING or "". run() and reason() find the
+code from uv's exit status and output.
 """
 
 import os
@@ -16,12 +20,14 @@ from core.messages import NOTHING, Message, message, verbatim
 from lab import processes
 from lab.python.trust import may_execute
 
-# message code for uv's exit status 1: no version fits; status 2 means any other failure
 ONE_LINE = "10000"  # columns of the terminal, at which uv would wrap the sentences of errors
+# message code for uv's exit status 1: no version fits; status 2 means any other failure
 UNSATISFIED = "unsatisfied"
 NETWORK = "network"  # message code for a package index that cannot be reached
 MISSING = "missing"  # message code for uv that was not found or must not be executed
+# how the first error begins if a package could not be built
 _BUILD_FAILED = ("Failed to build", "The build backend returned an error")
+# parts of the output, in lower case, if a package index cannot be reached
 _NETWORK_SYMPTOMS = (
     "dns error",
     "connection refused",
@@ -79,6 +85,9 @@ def run(
 def watcher(note: Callable[..., None], doing: Message, limit_s: float) -> Callable[[str], None]:
     """Return a function for run(watch=...) that prints what a command does, and for how long it has
     done it.
+
+    note: prints a template, given with its arguments as to message()
+    limit_s: only shown; run() has the timeout
     """
     begin = monotonic()
 
@@ -110,6 +119,8 @@ def remedy(failure: Message, otherwise: Message) -> Message:
 def reason(output: str, status: int = 1) -> Message:
     """Return in one line why uv failed: no network, the cause that uv names, or the package that
     failed to build.
+
+    output: of uv, in English and without line breaks inside sentences, as run() makes uv write it
     """
     lines = [
         " ".join(line.split())

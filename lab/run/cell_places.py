@@ -3,6 +3,10 @@ between clocks.
 
 Times of different hosts are never subtracted from each other. Each client's window is on its own
 host's clock.
+
+A cell's CellRun (lab/run/cell_run.py) calls inside, begin, mark, release (once for each turn), end,
+and then window and convert_times. lab/hosts/cluster.py overrides most methods for several hosts,
+and all cells of such a run share that one object. A Place is a host (lab/run/children.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +45,7 @@ class CellPlaces:
 
     In this class, that is this machine alone, which has one clock. lab.hosts.cluster.HostCluster
     has several hosts.
-    connected: the hosts by name
+    connected: the hosts by name; a place has the offset of its clock, which mark() and end() set
     groups: control groups of the services
     """
 
@@ -117,7 +121,7 @@ class CellPlaces:
 
         On one machine they are released one after another without a pause; for a slice, at a common
         start time.
-        part: the slice in which they send; None to send as the method says
+        part: the slice in which they send; None to send as the method says. Its at_ns is set here
         """
         released_ns, word = perf_counter_ns(), "go"
         if part:
@@ -161,14 +165,17 @@ class CellPlaces:
         """Convert all times in the clients' results to the orchestrator's clock. Call this after
         end().
 
+        released_ns: when the clients were released, on the orchestrator's clock
         Return the results, facts about each host's clock, and a fault if the clients sent requests
-        together for too short a time. `slow` and `waiting` are removed from results in which they
-        mix the clocks of two hosts. On one machine there is nothing to convert.
+        together for too short a time. The facts are {host: fields of record.cell_parts.CellHost}.
+        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. On
+        one machine there is nothing to convert.
         """
         if HERE in self.connected:
             return {**clients}, {}, []
         hosts: dict[str, dict[str, Any]] = {}
         for name, place in self.connected.items():
+            # the end of the window (0) is not used
             start_ns = self.window(name, released_ns, 0).start_ns
             hosts[name] = {
                 **vars(place.clock),
@@ -191,10 +198,12 @@ class CellPlaces:
         is_elsewhere = child.place.name != self.of_services.name
         slices = line.slices
         if slices:
+            # a multiple of the width again, so that the slices of several clients can be added up
             start_ns = round((slices.start_ns - offset_ns) / slices.width_ns) * slices.width_ns
             slices = structs.replace(slices, start_ns=max(0, start_ns))
         return structs.replace(
             line,
+            # 0 means that it is not known
             started_ns=max(0, line.started_ns - offset_ns) if line.started_ns else 0,
             finished_ns=max(0, line.finished_ns - offset_ns),
             slices=slices,

@@ -3,6 +3,11 @@ a cell.
 
 A cell is invalid if the Python, GIL or JIT of a child process differs from what its runtime
 promises.
+
+lab/run/cell_run.py calls this when a cell ends. Lines of clients and services
+(record/child_lines.py) come in after lab/run/contract.py has checked them. Fields of CellResult
+(record/saved_run.py) go out. A new field of ClientLine needs an entry in ADDED, unless its last
+value may stand for the sum.
 """
 
 from collections import Counter
@@ -44,9 +49,10 @@ from record.child_lines import (
 )
 from record.saved_run import Status
 
-MOST_JIT_BYTES = 64
-LITTLE = 0.03
-OTHERS = "others"
+MOST_JIT_BYTES = 64  # of a file of core/inside/jit.py, such as "3.14.7 1"
+LITTLE = 0.03  # the largest deviation from Little's law, as a share (docs/statistics.md)
+OTHERS = "others"  # a key of what lab.machine.quiet.between() returns
+# fields of ClientLine and ServiceLine that the children count over whole slices, with the lead-ins
 CPU = ("cpu_user_ns", "cpu_system_ns")
 USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
 AT_EDGES = {
@@ -54,17 +60,22 @@ AT_EDGES = {
     "held_ns": 1,
     "beyond_ns": -1,
 }  # added to the latencies: the time of all connections
+# Fields of ClientLine by how add_up() combines them: by their sum, ...
 SUMS = (
     *("requests", "answered", "wrong", "calc_ns", *USED, *AT_EDGES),
     *("reconnects", "resent", "uncounted", "completion_ns", "overdue"),
     *("sent_bytes", "received_bytes"),
 )
+# ... by the first value, or ...
 FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")
+# ... by merging histograms
 HISTOGRAMS = ("latency", "connect", "waiting", "lag")
+# the sum for a cell without clients; a completion_ns of 0 is not allowed
 NO_CLIENTS = ClientLine(
     requests=0, answered=0, wrong=0, errors={}, completion_ns=1, latency=SparseHistogram()
 )
 
+# by the end and by the beginning of the names of ProcessUsage's fields, such as gil_enabled_ready
 WHEN = {
     "ready": message("after the process had started"),
     "end": message("at the end of the measurement"),
@@ -77,7 +88,8 @@ Used = TypeVar("Used", ClientLine, ServiceLine)
 def add_up(results: Sequence[Counts]) -> Counts:
     """Add up the results of one client in several time slices, or of several clients: at least one.
 
-    What cannot be added up, such as finished_ns, has the last value. What is unknown is left out.
+    What cannot be added up, such as finished_ns, has the last value. What is unknown (None) is left
+    out, so a sum is that of the results that know it.
     """
     kind, total = type(results[0]), {}
     for name in kind.__struct_fields__:
@@ -112,6 +124,7 @@ def _add_routes(parts: Sequence[Sequence[RouteCounts]]) -> list[RouteCounts]:
     return [add_up(of_route) for of_route in zip(*parts, strict=True)]
 
 
+# how add_up() combines the known values of a field; a field that is not here keeps the last value
 ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
     **dict.fromkeys(SUMS, sum),
     **dict.fromkeys(FIRST, itemgetter(0)),
@@ -196,6 +209,7 @@ def client_fields(
     reason.
 
     clients: their checked results
+    faults: what makes the cell invalid if nothing else has failed
     windows: the times in which answers counted: from the release to the last answer, or the slices
         of the arm
     """
@@ -205,6 +219,7 @@ def client_fields(
     if total.slices and all(line.slices for line in clients.values()):
         fields[SLICES] = AnswersByTime(
             width_ns=total.slices.width_ns,
+            # from the first window on; negative if the first slice begins before the window
             start_ns=total.slices.start_ns - windows[0].start_ns,
             counts=total.slices.counts,
         )
@@ -268,7 +283,7 @@ def machine_fields(
     }
 
 
-NOT_FOUND = f"status {HTTPStatus.NOT_FOUND}"
+NOT_FOUND = f"status {HTTPStatus.NOT_FOUND}"  # how FirstWrong.got begins
 LIKE_WEBSOCKET = message(
     "check the path; a WebSocket route, too, gives this answer to a request without the headers of "
     "an upgrade (docs/own-service.md)"
@@ -276,6 +291,7 @@ LIKE_WEBSOCKET = message(
 
 
 def _judged(total: ClientLine, invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
+    # each possible fault, with a value that is true if the cell has the fault
     requests, unanswered = total.requests, total.requests - total.answered
     errors = listed(f"{number} x {code}" for code, number in sorted(total.errors.items()))
     possible = {
@@ -392,8 +408,8 @@ def jit_parts(runtime: AnyRuntime) -> Mapping[str, Json]:
 def note_jit_states(
     key: str, runtime: AnyRuntime, services: Sequence[Child], instruments: Sequence[Instrumentation]
 ) -> None:
-    """Note under *key* whether the JIT of each user's service is on; None if no process has
-    reported its state.
+    """Note in Child.noted, under *key*, whether the JIT of each user's service is on; None if no
+    process has reported its state.
 
     Processes of other interpreters do not count. A Python that was built without a JIT never has
     one.

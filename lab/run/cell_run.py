@@ -1,5 +1,12 @@
 """Measures one cell in one block: starts its services and clients, lets the clients send, and
 collects the results.
+
+lab/run/measure.py makes a CellRun for each arm, and calls its steps through do(), in this order:
+launch, connect, warm_up, try_slice (if the pace of the arm is unknown), begin, take_turn (once for
+each slice), end. All arms have begun before the first turn. Attributes such as _marks and
+_sockets exist only after the step that sets them. lab/run/stress_rounds.py calls serve() alone.
+A bench (lab/run/measurement_context.py) has what all cells of a run share. A place
+(lab/run/children.py) is a host.
 """
 
 from collections import Counter
@@ -69,6 +76,7 @@ from record.saved_run import CellResult
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 STARVED = "starved"  # the code of the reason if connections got no answer although others did
+# the argument *when* of Children.await_lines(): when a child failed, and the code of that failure
 BEFORE_READY = message("during start-up", code=NOT_READY)
 CALLING = message("while the clients were sending requests")
 
@@ -101,6 +109,7 @@ class CellRun(ExitStack):
 
     def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
+        # zeros until measure.py sets it, or try_slice() or end() measures it
         self.pace = Pace()
         self.key = key_of(entry)
         self._cell, self._system, self._block, self._bench = entry.cell, entry.system, block, bench
@@ -117,10 +126,13 @@ class CellRun(ExitStack):
         self._clients: list[Child] = []
         self._turns: list[Turn] = []
         self._is_warm = False
+        # CPU time in the turns, by program that runs beside the services
         self._beside_ns = Counter[str]()
+        # for bench.after, on the clock of the services' host; empty until end() knows it
         self._service_window = TimeWindow()
         self._result = CellResult(
             **identity(entry, block),
+            # a result that end() does not replace is that of a failed cell
             status="failed",
             requests=0 if bench.method.duration_s else self._cell.requests,
             client_runtime=str(self._runtimes[CLIENT].name),
@@ -137,6 +149,7 @@ class CellRun(ExitStack):
         ]
         for inside in self._instruments:
             self.callback(inside.remove)
+        # Callbacks run in reverse order, so this one reads the folders before they are removed.
         self.callback(lambda: bench.after(self._instruments, self._service_window))
         return self
 
@@ -150,6 +163,7 @@ class CellRun(ExitStack):
         try:
             step(*arguments)
         except GilscopeError as error:
+            # A service that the kernel killed for its memory seems only to have ended early.
             reason = self._group.exceeded or self._redactor.message(error.message)
             self._result = replace(self._result, reason=replace(reason, code=error.message.code))
             self.close()
@@ -183,7 +197,9 @@ class CellRun(ExitStack):
         self._clients = self._start(CLIENT, self._cell.num_clients)
 
     def connect(self) -> None:
-        """Wait until the services listen and the clients have connected."""
+        """Wait until the services listen, tell the clients the addresses, and wait until the
+        clients have connected.
+        """
         self._sockets = self._ready_services()
         runtime, method = self._runtimes[CLIENT], self._bench.method
         for client_id, client in enumerate(self._clients):
@@ -212,8 +228,10 @@ class CellRun(ExitStack):
             self._is_warm = True
 
     def try_slice(self, part: Slice) -> None:
-        """Let the clients send for a trial, which shows how long requests take. It counts if an
-        answer is missing.
+        """Let the clients send for a trial, and set the pace to how long its requests took.
+
+        The trial is forgotten, unless an answer is missing. Then it stays, so that end() reports
+        it.
         """
         self.take_turn(part)
         self._is_warm = True
@@ -247,6 +265,7 @@ class CellRun(ExitStack):
         self._marks = read_counters(self._instruments)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
+        # What was used between the trials does not count.
         for child in self.children.started:
             child.wake()
             child.idle_ns = 0
@@ -260,6 +279,7 @@ class CellRun(ExitStack):
         process.
 
         Services that already ran, and processes on other hosts, are left out.
+        Processes that a command starts later are not in the result.
         """
         pids = {}
         for child in self._clients if self._already_runs else self.children.started:
@@ -283,8 +303,10 @@ class CellRun(ExitStack):
             deadline_s += (part.lead_ns + part.length_ns) / 1e9
         for child in self.children.started:
             child.wake()
+        # From here on it is an error if a client ends before await_lines() has read its result.
         for client in self._clients:
             client.finished = False
+        # From release() until heard_ns, the children are timed: only await_lines() stands between.
         used_ns = self._bench.beside.cpu_ns()
         released_ns = self.places.release(self._clients, part)
         lines = self.children.await_lines(self._clients, RESULT, CALLING, deadline_s)
@@ -302,8 +324,9 @@ class CellRun(ExitStack):
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
         """End the processes, then check and combine their results.
 
-        waits: by the keys of waiting_pids, and STEAL
+        waits: CoreWaitSampler.timelines: by the keys of waiting_pids, and STEAL
         """
+        # This comes first, because it reads the clocks of the hosts, which places.window() needs.
         machines = self._stop_watching()
         served, results = self._results()
         windows = self._windows(results)
@@ -500,6 +523,7 @@ class CellRun(ExitStack):
             ]
         released_ns = self._turns[0].released_ns
         ends_ns = [
+            # the release on the clock of the client's host; the end (0) of the window is not used
             line.finished_ns - self.places.window(child.place.name, released_ns, 0).start_ns
             for child, line in clients.items()
         ]

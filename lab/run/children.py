@@ -1,7 +1,10 @@
 """Child processes and the lines that they exchange with the orchestrator, as docs/child-contract.md
 defines them.
 
-Process and Place are for this machine; lab.hosts derives those of other hosts from them.
+lab/run/cell_run.py has one Children object for each cell: its services and clients. A child may be
+anybody's program, so its lines are not trusted: lab/run/contract.py checks them. Process and Place
+are for this machine. lab/hosts/remote_process.py and lab/hosts/connection.py derive those of other
+hosts from them, so whoever changes a method here changes it there, too.
 """
 
 import os
@@ -35,12 +38,14 @@ from lab.run.measured_runtimes import AnyRuntime
 from record.child_lines import NativeProgram
 from record.decode import Misfit, decoded, shown
 
-STDERR_TAIL_BYTES = 2000
-READ_BYTES = 1 << 20
+STDERR_TAIL_BYTES = 2000  # how much of the end of a child's stderr an error shows
+READ_BYTES = 1 << 20  # the most that one read takes from a child's stdout
+# to answer `reset`, and to write the result and end; docs/child-contract.md names it
 END_DEADLINE_S = 10.0
+# keys of the lines that children print; WARM and RESET are also the commands that ask for them
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
-LONGEST_FAILURE_BYTES = 64 << 10
-METHOD = Method()
+LONGEST_FAILURE_BYTES = 64 << 10  # of a line with the key FAILED
+METHOD = Method()  # has no limits, so that there are no control groups
 
 
 class Process:
@@ -141,6 +146,8 @@ class Place:
         """Call *function* on the host, and return its answer, which is of the type *kind*. Raises
         GilscopeError.
 
+        function: of a module, because other hosts find it by its name; *arguments*: JSON values
+        kind: for other hosts, which check the answer. This machine returns it as it is
         deadline_s: how long a call on another host may take
         """
         return function(*arguments)
@@ -195,6 +202,8 @@ class Child:
     name: such as 'Service 2 of 4'
     program: the program that a native child runs
     noted: keys of its result that the orchestrator knows better: JIT states
+    at_end: whether its stdout has ended
+    finished: whether its result has been read; only then may it end without an error
     idle_ns: the CPU time that it and its descendants used between its time slices
     is_observer: whether it only observes a service that the user runs
     """
@@ -266,6 +275,8 @@ class Child:
     def line(self) -> Json | None:
         """Return the next complete line of the child's stdout, or None. Raises ChildFailed if it is
         no JSON object.
+
+        A line with the key FAILED is kept for exit_report(), and None is returned in its place.
         """
         end = self._unread.find(b"\n")
         if end < 0:
@@ -377,9 +388,11 @@ class Children(ExitStack):
         self.group = self.enter_context(
             service_group(method, sandbox, os.path.basename(self.folder))
         )
+        # The last callback runs first: children end before their control groups and folder go.
         self.callback(self._end_all)
 
     def _end_all(self) -> None:
+        # All are killed before any is awaited, so that they end at the same time.
         for child in self.started:
             child.process.kill()
         for child in self.started:
@@ -411,6 +424,9 @@ class Children(ExitStack):
         """Wait for one line from each child in *speakers*, and return the lines. Each line must
         have the key *key*.
 
+        This blocks, and sets Child.finished of the speakers: true if *key* is RESULT.
+        when: when a failure happened, for its message
+        deadline_s: for all lines together, from now on
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks
         *key*, or the deadline passes.
         """
@@ -426,6 +442,7 @@ class Children(ExitStack):
                     for child in speakers
                     if child not in lines and (line := child.line())
                 }
+                # after the lines: a child may end once it has written the expected line
                 self._expect_alive(lines, when)
                 if len(lines) == len(speakers):
                     break

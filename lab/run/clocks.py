@@ -1,5 +1,9 @@
 """The offset between the monotonic clocks of two hosts, and whether clients sent during the same
 time.
+
+lab/hosts/connection.py asks another host for its time, and estimates the offset before and after
+the clients send. lab/run/cell_places.py converts times by these offsets. On this machine alone, the
+offset is SAME_CLOCK. All times are of CLOCK_MONOTONIC (perf_counter_ns).
 """
 
 from collections.abc import Sequence
@@ -8,6 +12,7 @@ from dataclasses import dataclass
 from core.messages import Message, message
 from record.child_lines import ClientLine
 
+# the share of the time from the first client's start to the last one's end, in which all must send
 LEAST_OVERLAP = 0.8
 
 
@@ -53,7 +58,8 @@ def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
 def overlap_faults(by_client: Sequence[ClientLine], error_ns: int) -> list[Message]:
     """Return a fault if the clients sent at the same time for too short a time.
 
-    All times are on one clock. *error_ns* is the most by which each of them may be wrong.
+    All times are on one clock. *error_ns* is the most by which each of them may be wrong, so the
+    overlap counts as shorter by twice as much.
     """
     if len(by_client) < 2:
         return []

@@ -3,6 +3,10 @@ keys agree.
 
 A child may be anybody's program. A line that breaks docs/child-contract.md fails the cell, and does
 not reach result.json. The error names the child.
+
+lab/run/cell_run.py calls this for each line. `lines` are decoded JSON objects by child, as
+Children.await_lines() returns them. record/child_lines.py declares the keys and bounds. A rule that
+changes here also changes in docs/child-contract.md.
 """
 
 from collections import Counter
@@ -30,9 +34,13 @@ from record.child_lines import (
 from record.decode import Kind, Misfit, decoded, shown, shown_key
 
 Result = TypeVar("Result", ClientLine, ServiceLine)
-CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
+# by how much a client's times may lie outside of its window, because other load generators round
+# their seconds
+CLOCK_SLACK_NS = 10_000_000
+# keys of a client's result, as named in errors and in lab/run/cell_results.py
 SLOW, SLICES, ROUTES = "slow", "slices", "routes"
-GIL = ("gil_enabled_ready", "gil_enabled_end")
+GIL = ("gil_enabled_ready", "gil_enabled_end")  # must be sent; null only if nobody can know
+# keys that a result must have, also those for which record/child_lines.py declares a default
 CLIENT_MUST = (
     "finished_ns",
     "requests",
@@ -77,7 +85,7 @@ def check_done(lines: Mapping[Child, Json], word: str) -> None:
 
 def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
     """Raise ChildFailed if a Python child does not run the expected version. Store the facts of
-    native programs.
+    native programs in Child.program.
     """
     for child, line in lines.items():
         expected = child.place.version(runtime)
@@ -101,7 +109,8 @@ def take_client_result(child: Child, line: Json, routes: int = 0) -> ClientLine:
     """Check a client's result line, and return it decoded. Raises ChildFailed.
 
     Percentiles and means of histograms are ignored and recomputed.
-    routes: how many routes the plan of a user's service has (RequestPlan.routes)
+    routes: how many routes the plan of a user's service has (RequestPlan.routes); 0 if its requests
+        are not counted one by one
     """
     must = (*CLIENT_MUST, *[ROUTES] * bool(routes))
     result = _result(line, child, ClientLine, must)
@@ -205,6 +214,7 @@ def check_times(client: Child, result: ClientLine, window: TimeWindow, services:
             )
             raise _unlike(client, SLOW, [*request], accepted)
     if said := result.slices:
+        # Slices begin at multiples of their width, so the first may begin before the window.
         least_ns = window.start_ns - said.width_ns
         last_ns = said.start_ns + (len(said.counts) - 1) * said.width_ns
         count = result.latency.count
@@ -253,6 +263,7 @@ def check_latencies(
     In a closed loop, each worker has one request under way. At a fixed rate, latency begins when a
     request is due, so it is not checked. Other load generators are not checked.
     """
+    # gilscope's own clients have at most one request to each service under way
     workers = services
     if "NUM_CONNECTIONS_PER_CLIENT" in cell.reads:
         workers = cell.num_connections_per_client

@@ -2,6 +2,9 @@
 
 In cgroup v2, a group with limited groups below it must not contain processes, except for the root
 group. Outside the root group, gilscope therefore restarts in a scope that systemd delegates to it.
+If neither is possible, a limit raises BadInput. commands/running.py and commands/stress.py call
+require_limits() before a run. Children (lab/run/children.py) has one service_group() for each cell,
+and CellRun puts the services into it by the prefix of ServiceGroup.join.
 Source: docs.kernel.org, cgroup v2 and v1.
 """
 
@@ -22,11 +25,12 @@ from lab.folders import PrivateFolder
 from lab.machine.host import HERE, Reader, control_groups, number, usable_cpus
 from lab.processes import describe_exit, run
 
+# A shell script that moves itself (process 0) into each group before `--`, and becomes the command.
 JOIN = (
     'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
 )
 RUNNER = "gilscope-runner"  # in a scope, the group of all processes except the services
-LONGEST_S = 10.0
+LONGEST_S = 10.0  # for a short command: the trial of the limits, and that of systemd-run
 OPTIONAL = (
     "memory.swap.max",
     "memory.memsw.limit_in_bytes",
@@ -37,6 +41,8 @@ IN_SCOPE = "GILSCOPE_IN_SCOPE"  # the environment variable that is set after the
 class ServiceGroup(NamedTuple):
     """The control groups of one cell's services, one per cgroup hierarchy; none if no
     limit is set.
+
+    memory_bytes: the memory limit, for the error; 0 without a limit
     """
 
     folders: tuple[Path, ...] = ()
@@ -84,6 +90,7 @@ def service_group(
         with _refusals():
             for controller in filter(limits.get, limits):
                 folder = _parent(reader, controller) / f"{private.folder.name}-{name}"
+                # The reaper knows the group before it exists, so that it is never left behind.
                 private.remove_at_end(folder)
                 made.callback(remove_group, str(folder))
                 folder.mkdir(exist_ok=True)
@@ -155,6 +162,9 @@ def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
 def _parent(reader: Reader, controller: str) -> Path:
     """Return the control group in which this program may create groups with *controller*. Raises
     OSError.
+
+    In v2, enable the controller for these groups. In a scope, move the processes of this program to
+    the group RUNNER first, because a group with such groups must not contain processes.
     """
     missing = f"sys/fs/cgroup/{controller}"
     parent = reader.root / [*control_groups(reader, controller, "cgroup.procs"), missing][0]

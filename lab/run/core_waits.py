@@ -3,6 +3,9 @@ steals.
 
 A thread of the orchestrator reads the kernel's counters while the clients send. It uses at most the
 share COST of one core, and adds no work to a request.
+lab/run/measure.py runs one CoreWaitSampler during the turns of all arms, and lab/run/slow.py
+explains slow requests by its timelines. Without these counters, as on other systems than Linux, the
+timelines are empty.
 Source: sched-stats.rst (/proc/PID/task/TID/schedstat: ns on a core, ns ready without a core),
     proc_stat(5).
 """
@@ -16,13 +19,13 @@ from typing import Any
 
 from core.processtree import threads_of
 
-SHORTEST_S = 0.01
-COST = 0.002
+SHORTEST_S = 0.01  # the shortest pause between two samples
+COST = 0.002  # the largest share of one core that sampling uses on average
 # after this many samples the pauses grow with the run: 2,000 more for each 2.7 times of its length
 LOOKS = 2000
 MOST_THREADS = 512  # of all processes of a cell, because one file per thread stays open
-STEAL = "steal"
-_TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
+STEAL = "steal"  # the name of a timeline, beside the names of the groups
+_TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")  # the unit of /proc/stat
 _BUSY, _STOLEN = (
     (0, 1, 2, 5, 6),
     7,
@@ -33,7 +36,8 @@ class CumulativeTime:
     """A growing total of time: its values at moments in ascending order, with linear interpolation
     between them.
 
-    until_ns: the total up to each of *moments_ns*
+    until_ns: the total, not a moment: how much had been reached at each of *moments_ns*. Before the
+        first moment and after the last one, the total does not change
     """
 
     def __init__(self, moments_ns: Sequence[int], until_ns: Sequence[float]) -> None:
@@ -80,6 +84,7 @@ class CoreWaitSampler:
     """A sampler that measures how long groups of processes wait for a CPU core during the `with`
     block.
 
+    pids: the processes by the name of their group; any key may be a name, such as a Child
     timelines: after the block, by the name of the group, the time in which a ready thread had no
         core; under the name STEAL, the CPU time that the hypervisor stole; empty if that is unknown
     This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited
@@ -123,6 +128,7 @@ class CoreWaitSampler:
                 self._look()
             self._look()
         except (OSError, ValueError, IndexError):
+            # then no timeline counts as known: part of the waits would be missing
             self._ran_ns.clear()
 
     def _pause_s(self, spent_ns: int) -> float:
@@ -140,6 +146,7 @@ class CoreWaitSampler:
         }
         self._machine_ns = busy_ns, stolen_ns
         now_ns = perf_counter_ns()
+        # The first sample is only what later ones are compared with.
         if self._moments_ns:
             passed_ns = max(1, now_ns - self._moments_ns[-1])
             for name, (ran_ns, waited_ns) in since.items():

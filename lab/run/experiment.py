@@ -1,5 +1,10 @@
 """Measure every block of a plan, or search for the highest request rate, and save the run after
 each cell.
+
+commands/running.py makes a RunInProgress, and calls carry_out() or search_capacity() once. Both
+change the Run (record/saved_run.py) that they are given, and save it in result.json. A block
+measures every cell of the plan once. A probe is a measurement of a search for the capacity
+(lab/run/probes.py). An entry is a cell with its system and its arm (config/run_plan.py).
 """
 
 import random
@@ -33,11 +38,14 @@ from record.comparison import setting_key
 from record.run_file import RunFile
 from record.saved_run import NOT_TRIED, CellResult, Run
 
-MOST_STARTS = 2
+MOST_STARTS = 2  # after so many equal failures, a user's service is not started again
 
 
 class Progress(Protocol):
-    """A display of a run's progress, which counts its finished measurements (cells)."""
+    """A display of a run's progress, which counts its finished measurements (cells).
+
+    reports/terminal/progress.py has the displays.
+    """
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Show that *cell* is being measured. *done* of *total* cells are finished."""
@@ -50,6 +58,7 @@ class RunInProgress:
     """A run in progress. Each result is saved, with its fingerprints, before the next measurement
     starts.
 
+    run: the object of the caller, which this object changes and saves
     Raises BesideFailed if a program beside the services ends; cells that this may have spoilt are
     measured again.
     """
@@ -88,12 +97,15 @@ class RunInProgress:
 
         They are made at the same time, or one by one if there are no time slices or if memory is
         short. A result is invalid if its fingerprint changed during the measurement.
+        If memory is short, slices are off for the rest of the run, and in run.plan. Raises BadInput
+        if slices were measured before.
         part: the slice in which clients send; None to send as the method says
         """
         before = [self._fingerprints.of(entry.cell, entry.system) for entry in entries]
         try:
             results = self._measured(entries, block, part)
         except NotEnoughMemory as error:
+            # The method of a run does not change once cells were measured in slices.
             if any(cell.turns.slices for cell in self.run.cells):
                 raise BadInput(
                     "{reason}. Free some memory, then continue with --resume.", reason=error.message
@@ -154,13 +166,14 @@ class RunInProgress:
     def finish(self) -> None:
         """Save the time at which the run ended, and the time that its cells took."""
         self.run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+        # because note_time() adds the whole time, also that before a resume
         self.run.spent_ns["cells"] = 0
         note_time(self.order.folder, self.run, "cells", self.total_ns)
 
 
 def carry_out(under_way: RunInProgress) -> None:
     """Measure every cell of the plan that is not yet in the run, or until its results are enough
-    (Plan.until).
+    (Plan.until). Then take the profiles.
     """
     order, run = under_way.order, under_way.run
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
@@ -185,6 +198,7 @@ def carry_out(under_way: RunInProgress) -> None:
                 measured = under_way.measure(tried, block) if tried else []
                 for result in (*filter(None, skipped), *measured):
                     under_way.keep(result, total)
+    # In a resumed run, a new profile of a cell takes the place of the earlier one.
     every = (*run.profiles, *profiles(order, under_way.bench))
     run.profiles = [*{(one.get("kind"), one.get("cell_id")): one for one in every}.values()]
     run.runtimes |= {name: runtime.facts() for name, runtime in order.runtimes.items()}
@@ -228,6 +242,7 @@ def search_capacity(under_way: RunInProgress) -> None:
     ones are in random order.
     """
     run, plan = under_way.run, under_way.order.plan
+    # A resumed search has more cells, and so does not repeat the orders of the earlier part.
     shuffled = random.Random(run.seed + len(run.cells))
     while left := [*wanted(run)]:
         shuffled.shuffle(left)

@@ -1,5 +1,9 @@
 """Check before a run whether this machine has what it needs: programs, packages, visible processes,
 open files.
+
+commands/chosen.py, commands/running.py and commands/stress.py call this before a run, in the order
+drop_absent, expect_different, choose_arm_order, preflight. A Plan (config/run_plan.py) is frozen;
+drop_absent and choose_arm_order return a new one. `make setup` calls prepare().
 """
 
 import sys
@@ -23,12 +27,13 @@ from lab.machine.wakeups import require_idle_class
 from lab.run.measured_runtimes import Runtime, Runtimes, UserServiceRuntime, runtime_of
 from systems import built_in
 
+# the fields of a command that name packages, without packages: to compare all other fields
 NO_PACKAGES: Json = {"requirements": "", "packages": (), "overrides": ()}
-FILES_PER_CHILD = 3
-OWN_FILES = 64
-SPARE_FILES = 32
-HTTP_CLIENTS = "http-clients"
-PROC_STAT = Path("/proc/self/stat")
+FILES_PER_CHILD = 3  # of the orchestrator: pipes to stdin, stdout and stderr
+OWN_FILES = 64  # of the orchestrator besides those pipes
+SPARE_FILES = 32  # that a process has open besides its sockets or pipes
+HTTP_CLIENTS = "http-clients"  # the group of the systems of experiments/http_clients
+PROC_STAT = Path("/proc/self/stat")  # is missing if there is no Linux /proc
 
 
 def expect_proc() -> None:
@@ -58,6 +63,7 @@ def drop_absent(plan: Plan, runtimes: Runtimes) -> Plan:
         if (why := _why_absent(system, runtime, runtimes, plan.method))
     }
     native = [(system.key, runtime) for system, runtime in pairs if runtime == NATIVE]
+    # A plan keeps at least one runtime.
     useless = all(pair in reasons for pair in native) and len(plan.runtimes) > 1
     names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
     return replace(plan, runtimes=names, absent=reasons)

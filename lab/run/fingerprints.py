@@ -1,5 +1,10 @@
 """Compute fingerprints of everything that a measurement uses: code, interpreters, packages and
 native programs.
+
+lab/run/experiment.py asks for them before and after each measurement: a result is invalid if they
+changed meanwhile. lab/run/runs.py asks before a run continues. core/fingerprint.py has the form of
+the table and compares its entries. A folder whose code runs in measured processes must be in
+CODE_FOLDERS.
 """
 
 import os
@@ -26,7 +31,9 @@ from lab.python.interpreters import Interpreter
 from lab.run.measured_runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
 from record.saved_run import CellResult, Run
 
+# of an entry in a requirements file: the source files of such a package are measured, too
 EDITABLE = ("-e", "--editable")
+# of the repository, whose Python files run in services and clients
 CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/user_service")
 
 
@@ -34,7 +41,7 @@ class Fingerprinter:
     """A calculator of fingerprints for a plan's measurements: ids of the code and of the
     environment.
 
-    table: Run.fingerprints, which holds the details of each id
+    table: Run.fingerprints, which holds the details of each id. This object adds entries to it
     """
 
     def __init__(self, plan: Plan, runtimes: Runtimes, table: dict[str, Any]) -> None:

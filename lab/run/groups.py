@@ -1,5 +1,9 @@
 """Which measurements of a block are made at the same time: the arms of a setting, and the values of
 a sweep.
+
+lab/run/experiment.py asks for the groups of each block. An entry is a cell with its system and the
+name of its arm (config/run_plan.py). The entries of a group differ in nothing but their arm and in
+swept parameters. lab/run/measure.py reads RATE and KEEP_AWAKE of the first entry alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,8 +41,10 @@ def _grouped(
     """
     groups: dict[object, list[Entry]] = {}
     for entry in entries:
+        # "" is the key of the arm, because no parameter has this name
         cell, key = entry.cell, {**entry.cell.params, "": entry.arm}
         if method.slices and cell.num_clients:
+            # A parameter of the machine stays in the key: it has one value at a time.
             for name in {"", *swept.get(cell.system, ())} - {*MACHINE_PARAMETERS}:
                 key.pop(name, None)
         groups.setdefault((cell.system, *key.items()), []).append(entry)

@@ -3,6 +3,11 @@
 
 Processes of a user write these files, so they are not trusted. Only regular files of the expected
 names are read, and their number and size are limited.
+
+A part is a module of core/inside, such as `pauses`. lab/run/cell_run.py makes one Instrumentation
+for each service, and puts its variables into the service's environment. make_folder, file_names,
+content_of and remove_folder also run on other hosts, which find them by their names. They must stay
+functions of this module, with JSON values as arguments.
 """
 
 import json
@@ -22,11 +27,12 @@ from core.inside import FOLDER, OPTIONS
 from core.messages import Json
 from lab.places import REPOSITORY
 
-SOURCE = REPOSITORY / "core" / "inside"
+SOURCE = REPOSITORY / "core" / "inside"  # the folder of the parts, with sitecustomize.py
 MOST_FILES = 512  # per part and service
 MOST_BYTES = 4 << 20  # of one file
-MOST_COMPLAINT_BYTES = 4096
-FAILED = "failed"
+MOST_COMPLAINT_BYTES = 4096  # of one file of tracebacks
+FAILED = "failed"  # files with the tracebacks of parts that failed (core/inside/sitecustomize.py)
+# how a file's name goes on after the part: the process id and, if there may be several files, `.N`
 _PID = r"-[0-9]{1,10}(\.[0-9]{1,2})?"
 
 
@@ -69,6 +75,8 @@ def file_names(folder: str, part: str) -> list[str]:
 def content_of(folder: str, name: str, most_bytes: int) -> bytes | None:
     """Return the first bytes of a file in *folder*; None if it is not a regular file that can be
     read.
+
+    A link or a pipe of the user could lead elsewhere, or block.
     """
     try:
         descriptor = os.open(Path(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

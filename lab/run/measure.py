@@ -3,6 +3,13 @@ slices of time.
 
 The idea of slices is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the
 same disturbances.
+docs/decisions/029-slices.md explains the lengths below.
+
+lab/run/experiment.py calls measure_in_slices() or measure(). Profiles and stress rounds call
+measure(). The steps of an arm are methods of CellRun (lab/run/cell_run.py). In a slice
+(core.child.Slice), one arm has its turn: a lead, whose requests do not count, and the counted time.
+A cycle is the time from one request of a connection to its next. A tail is the length of the
+longest requests that matter (Pace, Histogram.tail_ns).
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +30,8 @@ from lab.run.core_waits import CoreWaitSampler
 from lab.run.measurement_context import Bench, Pace, key_of
 from record.saved_run import CellResult
 
-TRIAL_NS = 150_000_000
+TRIAL_NS = 150_000_000  # the first trial, which shows how long requests take
+# of the counted time of a slice, if arms alternate; LONGEST_NS also limits the lead at a rate
 SHORTEST_NS, LONGEST_NS = 100_000_000, 5_000_000_000
 # up to this time, a cell takes longer than its duration because its requests do
 MOST_NS = 30_000_000_000
@@ -36,7 +44,9 @@ RATE_LEAD_NS, RATE_LEAD = (
     0.25,
 )  # at a rate, queues build up: a time, or a share of the duration
 GROWN = 1.25  # later blocks expect longer requests if some turn up that are so many times as long
-TOO_SHORT, MOST_TRIES = 2.0, 3  # a block is measured again if they must be so many times as long
+# a block is measured again, at most MOST_TRIES times in all, if its slices should have been more
+# than TOO_SHORT times as long
+TOO_SHORT, MOST_TRIES = 2.0, 3
 MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
@@ -54,6 +64,7 @@ def measure(
 
     arm: the name of the arm, if it differs from that of the runtime
     part: the slice in which the clients send; None to send as the method says
+    block: 0 for a measurement that belongs to no block
     """
     entry = Entry(arm=arm or cell.runtime, cell=cell, system=system)
     (result,) = measure_together([entry], block, bench, 0, lambda arms: (1, part))
@@ -90,7 +101,7 @@ def measure_in_slices(
         results |= zip(map(key_of, left), made, strict=True)
         left = [entry for entry in left if _may_go_on(results[key_of(entry)])]
         paces = [bench.paces.get(key_of(entry), Pace()) for entry in left]
-        used_ns = max(result.turns.length_ns for result in made)
+        used_ns = max(result.turns.length_ns for result in made)  # 0 if no arm had a slice
         if (
             not (left and used_ns)
             or size_slices(paces, method.duration_s)[1].length_ns <= TOO_SHORT * used_ns
@@ -114,6 +125,10 @@ def measure_together(
 ) -> list[CellResult]:
     """Measure the arms *entries* at once. *sized* returns how many slices each arm gets, and the
     slice.
+
+    sized: is called after the warm-up, with the arms in the order of their warm-up. A slice of None
+        means to send as the method says. *sized* may let the arms send for trials
+    Later blocks expect longer requests if some turned up: this changes bench.paces.
     """
     start_ns = perf_counter_ns()
     with ExitStack() as stack:
@@ -130,6 +145,7 @@ def measure_together(
         _each(warmed, CellRun.warm_up)
         count, part = sized(warmed)
         _each(arms, CellRun.begin)
+        # Timed from here to arm.end: nothing but the turns belongs here.
         with CoreWaitSampler(
             {child: pids for arm in arms for child, pids in arm.waiting_pids.items()}
         ) as cores:
@@ -146,7 +162,7 @@ def measure_together(
 
 def _sized(arms: Sequence[CellRun], paces: dict[str, Pace], method: Method) -> tuple[int, Slice]:
     """Return how many slices each arm gets, and the slice. An arm whose requests are not yet known
-    tries them first.
+    tries them first, and adds its pace to *paces*.
     """
     longest_ns = min(LONGEST_NS, round(method.duration_s * 1e9 / 2))
     for arm in arms:
@@ -160,7 +176,9 @@ def _sized(arms: Sequence[CellRun], paces: dict[str, Pace], method: Method) -> t
 
 def _try_slices(arm: CellRun, longest_ns: int) -> None:
     """Let the clients of *arm* send for long enough to see how long its requests take, at most for
-    *longest_ns*.
+    *longest_ns*. This sets the arm's pace.
+
+    Each trial is as long as the pace of the one before demands of a slice.
     """
     length_ns = 0
     wanted_ns = TRIAL_NS
@@ -177,6 +195,7 @@ def size_slices(paces: Sequence[Pace], duration_s: float) -> tuple[int, Slice]:
 
     If slices would be too long, each arm has one slice, which is longer than the duration if its
     requests need it.
+    paces: of all arms, whose slices are equally long
     """
     wanted_ns, duration_ns = _wanted_ns(paces), round(duration_s * 1e9)
     tail_ns = max(pace.tail_ns for pace in paces)
@@ -191,10 +210,12 @@ def size_slices(paces: Sequence[Pace], duration_s: float) -> tuple[int, Slice]:
         min(LONGEST_LEAD_NS, LEAD_CYCLES * cycle_ns),
         min(MOST_NS, tail_ns),
     )
+    # In the first cycle of the lead, the connections begin one after the other (Slice.stagger_ns).
     return count, Slice(lead_ns=cycle_ns + lead_ns, length_ns=length_ns)
 
 
 def _wanted_ns(paces: Sequence[Pace]) -> int:
+    # how long a slice must be for the slowest of the arms
     return max(SHORTEST_NS, *(max(CYCLES * pace.cycle_ns, TAILS * pace.tail_ns) for pace in paces))
 
 
@@ -208,6 +229,7 @@ def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:
 
 
 def _expect_memory(needed_bytes: int, arms: int) -> None:
+    # None: the free memory is not known, so nothing is refused
     available_bytes = memory_available_bytes()
     if available_bytes is not None and needed_bytes * MEMORY_SPARE > available_bytes:
         raise NotEnoughMemory(

@@ -1,5 +1,12 @@
-"""Start runtimes: an interpreter with its command-line options, and an environment with the needed
-packages.
+"""Runtimes that services and clients run under: the command line, environment variables and
+settings with which a child starts.
+
+AnyRuntime is one of three classes without a common base class: Runtime (an interpreter), Native
+(programs of machine code) and UserServiceRuntime (a user's command). Callers use `name`, `version`,
+`variables`, `command`, `child_config` and `facts` of all three alike. lab/hosts/place.py derives
+HostRuntime from Runtime for other hosts. runtime_of() chooses the runtime for a role of a system:
+service or client. present() and usable() make the runtimes of the interpreters that were found.
+lab/hosts/host_tasks.py imports this module on other hosts: standard library and gilscope only.
 """
 
 import sys
@@ -28,9 +35,10 @@ from lab.native.wheels import wheel
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 
+# arguments of Python for the child that starts a user's command; -s leaves out user site-packages
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.service_child")
 NATIVE_NAME = RuntimeName(NATIVE)
-ROLES = {SERVICE: message("service"), CLIENT: message("client")}
+ROLES = {SERVICE: message("service"), CLIENT: message("client")}  # in errors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +46,7 @@ class Runtime:
     """A Python runtime that is installed.
 
     pythons: {requirements file and wheels: interpreter of the environment, or why it cannot be
-        made}
+        made}: what python() has made so far, although the object is frozen
     note: prints what is being installed
     """
 
@@ -48,8 +56,8 @@ class Runtime:
     pythons: dict[str, Path | EnvironmentFailed] = field(default_factory=dict, repr=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return a child's command line. Raises EnvironmentFailed if the system's packages cannot
-        be installed.
+        """Return a child's command line. Make the environment of the system's packages first, if it
+        does not exist. Raises EnvironmentFailed if the packages cannot be installed.
         """
         return child_words(str(self.python(system.requirements, system.wheels)), role)
 
@@ -64,8 +72,8 @@ class Runtime:
         return self.name.variables
 
     def python(self, requirements: str, wheels: tuple[str, ...] = ()) -> Path:
-        """Return the interpreter of an environment with *requirements* and *wheels*. Raises
-        EnvironmentFailed.
+        """Return the interpreter of an environment with *requirements* and *wheels*. The first call
+        makes the environment, which may take minutes. Raises EnvironmentFailed, at later calls too.
 
         requirements: a file of the repository, a user's file by its absolute path, or ""
         """
@@ -103,6 +111,7 @@ class Runtime:
         """Return the settings of a user's service that depend on its runtime: the interpreter and
         the runtime's label.
 
+        own: the key `own` of System.child_config: the fields of the user's service
         Raises EnvironmentFailed if the packages cannot be installed.
         """
         file = requirements_file(
@@ -182,8 +191,9 @@ class UserServiceRuntime:
         return self.runtime.name if self.runtime else NATIVE_NAME
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return the child's command line. Raises EnvironmentFailed if the user's packages cannot
-        be installed.
+        """Return the child's command line. Make the environments first, if they do not exist.
+
+        Raises EnvironmentFailed if packages cannot be installed.
         """
         self.python(system)
         return [str(orchestrator().python(system.requirements)), *USER_SERVICE_CHILD]
@@ -246,6 +256,7 @@ def runtime_of(
     runtime *name*.
 
     A role without Python code is played by a native program.
+    name: the runtime that is compared. Clients may have another (method.client_runtime)
     """
     client_runtime = method.client_runtime
     if system.hosted and role == SERVICE:

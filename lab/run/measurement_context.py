@@ -1,5 +1,9 @@
 """What all cells of a run are measured with: settings and tools, the pace of their requests, and
 deadlines of steps.
+
+lab/run/experiment.py and commands/stress.py make one Bench for a run, and lab/run/profiling.py and
+lab/run/stress_rounds.py change copies of it. lab/run/measure.py and lab/run/cell_run.py read it.
+An entry is a cell of a plan with its system and the name of its arm (config/run_plan.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +28,8 @@ from lab.run.running_sidecars import RunningBeside
 from lab.run.slow import DEFAULT
 from record.child_lines import ClientLine
 
+# for children to be ready, and what each deadline for results has beyond the time that is expected;
+# docs/child-contract.md names both
 START_DEADLINE_S = FLOOR_S = 60.0
 # upper bound of a request's latency under our own services, without its calculation
 SLOWEST_REQUEST_S = 0.01
@@ -45,7 +51,7 @@ class Pace(NamedTuple):
         """Return the pace of the requests in a client's result.
 
         think_ns: the think time, which a short trial need not hold
-        least_ns: how long requests take at least if none was answered
+        least_ns: how long requests take at least if none was answered, which is then the tail
         """
         latency = counts.latency
         if not latency.count:
@@ -54,7 +60,9 @@ class Pace(NamedTuple):
         return cls(cycle_ns=latency.mean_ns + own_ns, tail_ns=latency.tail_ns)
 
     def grown(self, seen: "Pace", factor: float) -> "Pace":
-        """Return this pace, with the times of *seen* that are more than *factor* times as long."""
+        """Return this pace, with those times of *seen* that are more than *factor* times as long as
+        its own.
+        """
         return Pace(
             cycle_ns=seen.cycle_ns if seen.cycle_ns > factor * self.cycle_ns else self.cycle_ns,
             tail_ns=seen.tail_ns if seen.tail_ns > factor * self.tail_ns else self.tail_ns,
@@ -70,7 +78,8 @@ class Bench:
     watch: watch(pid of the first service) is a context manager that is entered for the timed window
     places: the hosts where children run; None for this machine
     beside: the programs that run beside the services, such as their database
-    paces: {arm and cell_id: how long its requests take}, as far as known
+    paces: {key_of(entry): how long its requests take}, as far as known. lab/run/measure.py adds to
+        this dict, which copies of the bench share
     """
 
     sandbox: Sandbox
@@ -137,6 +146,7 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
     """Return how long to wait for the clients' results after the clients are told to send, in s.
 
     With a user's service, every answer may arrive just before its deadline.
+    A slice's time comes on top (CellRun.take_turn).
     """
     busy_s = 0.0 if method.duration_s else cell.paced_s
     if system.user_service:

@@ -2,6 +2,8 @@
 
 Only arithmetic. Probes have a purpose: CLOSED finds what a closed loop reaches, SCAN encloses the
 capacity, SEARCH narrows it down, and PICK chooses among several settings.
+lab/run/experiment.py sizes each probe by length(). commands/estimate.py shows search_s() before a
+run. docs/decisions/031-capacity-search.md explains the constants.
 """
 
 from collections.abc import Sequence
@@ -54,7 +56,9 @@ def length(rate: float, closed_rate: float, purpose: str, objectives: Sequence[O
 
     If a service only just meets an objective, a fixed number of requests (LENGTHS) misses the
     objective in this time. Queues that build up slowly do so before the time that counts.
-    rate: requests/s, or 0 for a closed loop. closed_rate: what the closed loop reached
+    rate: requests/s of all clients, or 0 for a closed loop. closed_rate: what the closed loop
+        reached, in requests/s; 0 if it is not known yet
+    purpose: a key of LENGTHS
     """
     misses, shortest_s = LENGTHS[purpose]
     if not rate:
@@ -62,6 +66,7 @@ def length(rate: float, closed_rate: float, purpose: str, objectives: Sequence[O
     wanted_s = max(misses / (rate * objective.share) for objective in objectives)
     limit_s = max(objective.latency_ns for objective in objectives) / 1e9
     relaxed_s = relaxation_s(rate, closed_rate)
+    # LONGEST_S limits only the time for enough misses. Latency and queues may need a longer probe.
     length_s = max(
         shortest_s, min(LONGEST_S, wanted_s), LATENCIES * limit_s, RELAXATIONS * relaxed_s
     )

@@ -1,5 +1,10 @@
 """Measures each setting and runtime once more, under a profiler. No figure includes these extra
 measurements.
+
+lab/run/experiment.py calls profiles() after the blocks of a run. Results go to Run.profiles, not
+to Run.cells. A kind of profile is a method of CellProfiler: `python` samples stacks by
+core/inside/stacks.py inside the services, and `locks` watches the first service from outside.
+commands/running.py has left out the kinds that this machine does not support.
 """
 
 import re
@@ -27,19 +32,23 @@ from record.saved_run import PROFILES, CellResult
 
 STACKS = "stacks"  # a part of core/inside, and the prefix of its files' names
 MOST_STACK_BYTES = 16 << 20
-WATCHED_S = 300.0  # for the self-test, and for the stacks of a window
+WATCHED_S = 300.0  # deadline for the self-test, and for what was watched in a window
 OLDEST_MINOR = 14  # of CPython, whose stacks can be read from outside
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
     """Profile each cell of the plan with each profiler that *order* names. Return `profiles` of
     result.json.
+
+    A profile has `kind`, the fields of its cell, and what stack_samples.to_json() or
+    lock_report.to_json() returns; only `sentence`, with the reason, if the cell was not profiled.
     """
     bench, found = replace(bench, inside={}), []
     for kind in order.profiles:
         for cell in order.plan.cells():
             profiler = CellProfiler(cell, order.plan.system_of(cell), bench, order.folder)
             try:
+                # the kinds of --profile are the names of the methods
                 profile = getattr(profiler, kind)()
             except ChildFailed as failed:
                 profile = {
@@ -112,13 +121,14 @@ class CellProfiler(NamedTuple):
 
         result = self._measure(replace(self.bench, watch=watch))
         (facts,) = recorded
+        # the first service's part of all requests, for the part of the window that was watched
         part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
         in_flight_ns = result.latency.total_ns
         return lock_report.to_json(facts, result.answered * part, in_flight_ns * part)
 
     def _measure(self, bench: Bench) -> CellResult:
         """Measure the cell, and return its result. Raises ChildFailed if the result is not ok."""
-        result = measure(self.cell, self.system, 0, bench)
+        result = measure(self.cell, self.system, 0, bench)  # block 0: of no block
         if result.status != "ok":
             raise ChildFailed(result.reason)
         return result

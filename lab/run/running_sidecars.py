@@ -1,4 +1,10 @@
-"""Start, watch and end the programs that run beside the services, such as their database."""
+"""Start, watch and end the programs that run beside the services, such as their database.
+
+commands/running.py and commands/stress.py call standing() once around all measurements of a run. A
+Beside (core/sidecars.py) declares a program. lab/run/cell_run.py reads RunningBeside for the CPU
+time of the programs, and gives its variables to the services. While cells are measured, nothing
+here changes.
+"""
 
 import os
 import pwd
@@ -31,10 +37,10 @@ from lab.processes import Guard, describe_exit, guarded, run, scrubbed_environme
 from lab.run.measured_runtimes import Runtimes, UserServiceRuntime, runtime_of
 from lab.user_service import ports
 
-TURN_S = 0.05
-ASK_DEADLINE_S = 5.0
-RUN_DEADLINE_S = 3600.0
-TAIL_BYTES = 1500
+TURN_S = 0.05  # between two checks whether a program is ready
+ASK_DEADLINE_S = 5.0  # for a command that checks whether a program is ready
+RUN_DEADLINE_S = 3600.0  # for a command of --prepare, and for one that runs before a program
+TAIL_BYTES = 1500  # how much of the end of a program's output an error shows
 # where Debian puts the programs of PostgreSQL, which are not on PATH
 DEBIAN = "/usr/lib/postgresql/*/bin"
 
@@ -49,7 +55,9 @@ class BesideFailed(GilscopeError):
 class RunningBeside:
     """The programs that run beside the services, such as a database, by name.
 
-    variables: tell the services their addresses
+    Both dicts grow while standing() starts the programs, although the object is frozen.
+    variables: environment variables that tell the services the programs' addresses
+    running: the guard process of each program (lab.processes.guarded), and the program's output
     """
 
     variables: dict[str, str] = field(default_factory=dict)
@@ -221,7 +229,11 @@ def _is_ready(ready: str, shell: _Shell) -> bool:
 
 
 def owned(beside: Beside, folder: Path, config: str) -> list[str]:
-    """Make the program's files. Return a command prefix that sets the program's CPUs and user."""
+    """Make the program's files in *folder*. Return a command prefix that sets its CPUs and its
+    user.
+
+    config: the text of its file `config`
+    """
     data, file = folder / "data", folder / "config"
     data.mkdir(mode=0o700)
     file.write_text(config, "utf-8")

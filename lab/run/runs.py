@@ -1,5 +1,9 @@
 """Runs and their folders: starts a run, resumes a run, locks its folder, and finds its systems'
 titles.
+
+commands/running.py calls this before and after a run is measured, and the commands that report runs
+call titles(). A Run (record/saved_run.py) is the content of result.json, which record/run_file.py
+reads and writes. lab/run/experiment.py measures.
 """
 
 import os
@@ -31,16 +35,16 @@ from record.saved_plan import Machine
 from record.saved_run import FILE_NAME, PLOTS, Run
 from systems import built_in
 
-QUIET_WINDOW_S = 0.3
-CHANGED = "+changes"
-COMMIT_DIGITS = 12
-LONGEST_GIT_S = 5.0
+QUIET_WINDOW_S = 0.3  # how long the machine is observed before a run
+CHANGED = "+changes"  # the end of a commit's name if files differ from it
+COMMIT_DIGITS = 12  # of a commit's name
+LONGEST_GIT_S = 5.0  # then the commit is unknown
 
 
 class Order(NamedTuple):
     """An instruction to carry out a plan: what to measure, and where to save the results.
 
-    runtimes: the plan's runtimes that are installed
+    runtimes: the installed runtimes of the plan and of its clients, by name
     folder: where the run is saved
     profiles: kinds of profiles to take after the blocks
     places: for a run across hosts, where children run
@@ -62,6 +66,10 @@ def new_run(
 ) -> Run:
     """Return a new run that has no results yet. The caller checks that its folder holds no run.
 
+    This observes the machine for QUIET_WINDOW_S, and writes nothing.
+    seed: decides the order of the cells; None for a random seed
+    command: the command line of gilscope, of which secrets are masked
+    missing: why runtimes of the plan were not found, by their names
     facts: more facts about the machine, such as those about the `hosts` of a run across hosts
     """
     return Run(

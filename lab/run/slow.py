@@ -4,6 +4,10 @@ time meanwhile.
 core/inside/pauses.py writes the collections of a service into files. Processes of a user write
 these files, too. If their numbers are inconsistent, the collections count as unknown, and the cell
 does not fail.
+
+lab/run/cell_run.py calls read_counters() before the turns of a cell, and collections_within() and
+slow_requests() when it ends. The layout of the files is that of core/inside/pauses.py: MAGIC, two
+counters for each generation, and a ring of 16-byte records for each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +30,10 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from record.cell_parts import Slow, SlowCause
 from record.child_lines import PauseCounts, SlowRequests
 
-PART = "pauses"
-DEFAULT: Mapping[str, Json] = {PART: {}}
-COLLECTION = "collection"
-PERCENTILES = ("p99", "p999")
+PART = "pauses"  # the part of core/inside that records collections
+DEFAULT: Mapping[str, Json] = {PART: {}}  # the parts of every usual measurement (Bench.inside)
+COLLECTION = "collection"  # a cause; the others are SERVICE, CLIENT and core_waits.STEAL
+PERCENTILES = ("p99", "p999")  # as Histogram.percentile() names them
 
 Counters: TypeAlias = Sequence[tuple[int, int]]  # for each generation: collections, total ns
 Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
@@ -40,7 +44,7 @@ SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency,
 Timelines: TypeAlias = Mapping[
     str, Sequence[CumulativeTime | None]
 ]  # by cause, the time that it took from each process
-NONE: Counters = [(0, 0)] * GENERATIONS
+NONE: Counters = [(0, 0)] * GENERATIONS  # of a process that did not exist before the window
 UNKNOWN: Collections = (None, ())
 
 

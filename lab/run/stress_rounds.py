@@ -4,6 +4,9 @@ time is up.
 core/inside/hang_stacks.py runs inside the service. Clients, sandbox and child contract are those of
 every cell. The right answers of a user's service are found first: one client sends the service's
 requests one by one, under each arm.
+
+commands/stress.py calls carry_out(), which adds to its Stress object (core/stress_results.py). A
+round is one measurement of a cell (lab/run/measure.py) with other settings in a copy of the bench.
 """
 
 import hashlib
@@ -40,26 +43,29 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.measurement_context import Bench, redactor_of, requests_of
 
+# for sys.setswitchinterval() in the services (default 0.005 s), because more switches provoke races
 SWITCH_INTERVAL_S = 1e-6
-LONGEST_ROUND_S = 3.0
+LONGEST_ROUND_S = 3.0  # how long the clients send in a round
 ROUNDS = 6  # the least number of rounds of all arms together, if services start at once
 LATE_S = 5.0  # an answer is late this long after its round, and given up after twice this time
+# how a thread's stack begins in faulthandler's output
 _THREAD = re.compile("(Current thread|Thread) 0x")
-MOST_TRACES = 4
-LONGEST_FILE = 1 << 20  # enough for the stacks of a thousand threads
-LONGEST_TRACE = 16_384
+MOST_TRACES = 4  # of a kind (crash or hang) in a round
+LONGEST_FILE = 1 << 20  # bytes, enough for the stacks of a thousand threads
+LONGEST_TRACE = 16_384  # characters of a trace, after equal stacks were merged
 TIMES = 3  # how often each request is sent to one started service, to learn the expected answer
-_CHANGES = object()
+_CHANGES = object()  # marks a value that is not the same in all answers
 
-Answer = tuple[int, bytes]
+Answer = tuple[int, bytes]  # status and body
 
 
 def carry_out(
     entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]
 ) -> None:
     """Run stress rounds, one for each of *entries* in turn, until the stress test has lasted
-    stress.seconds.
+    stress.seconds. Add the rounds, the time and the checks to *stress*.
 
+    Each entry has at least one round, also if the time is up before.
     keep: is called after each round, to save the rounds
     """
     start_s, round_s = monotonic(), min(LONGEST_ROUND_S, stress.seconds / ROUNDS)
@@ -76,14 +82,14 @@ def _prepared(
     entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float
 ) -> list[Entry]:
     """Return the planned measurements. Users' services get the settings of a stress test, and
-    expected answers.
+    expected answers. For these, start the service under each arm, and set stress.checks.
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """
     system = entries[0].system
     if not system.user_service:
         return [*entries]
-    first = {entry.arm: entry for entry in reversed(entries)}
+    first = {entry.arm: entry for entry in reversed(entries)}  # the first entry of each arm
     requests, stress.checks = learn_expected_answers([*first.values()], bench, deadline_s)
     how = {"requests": requests, "bursts": True, "answer_deadline_s": deadline_s}
     system = replace(system, child_config={"own": {**system.child_config["own"], **how}})
@@ -93,6 +99,7 @@ def _prepared(
 def _round(
     entry: Entry, number: int, bench: Bench, round_s: float, switch_interval_s: float
 ) -> Round:
+    # one round, as a measurement in block *number*
     redactor = redactor_of(entry.system)
     method = replace(bench.method, warmup=Warmup(), duration_s=round_s)
     parts: dict[str, Json] = {"hang_stacks": {"switch_interval_s": switch_interval_s}}
@@ -106,6 +113,8 @@ def _round(
     result = measure(entry.cell, entry.system, number, bench)
     noticed = [service.notices for service in result.services]
     crashes, is_ready = traces[CRASH], result.reason.code != NOT_READY
+    # An answer missed its deadline, or no client has a result, although the service was ready and
+    # did not crash.
     is_hung = TIMEOUT in result.errors or (not result.clients and not crashes and is_ready)
     statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
     firsts = [asdict(client.first_wrong) for client in result.clients if client.first_wrong]
@@ -242,10 +251,11 @@ def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, C
     are checked.
 
     The expected answer is what all answers have in common.
-    The second result is one of these words:
-    "declared": the user has declared the expected answer, which stays. "body": all answers are
-        equal. "common": the
-    answers are JSON objects with some values in common. "status": only the status is checked.
+    The second result is one of these words (core.stress_results.Check):
+    "declared": the user has declared the expected answer, which stays.
+    "body": all answers are equal.
+    "common": the answers are JSON objects with some values in common.
+    "status": only the status is checked.
     """
     if request.expect_json is not ANY or request.expect_sha256:
         return request, "declared"
@@ -278,7 +288,7 @@ def _parsed(body: bytes, otherwise: Any) -> Any:
 
 def _common(one: Any, other: Any) -> Any:
     """Return the common part of two JSON values: the equal items of objects, or the whole value if
-    both are equal.
+    both are equal. Other values have _CHANGES in common.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: _common(value, other[key]) for key, value in one.items() if key in other}

@@ -1,5 +1,11 @@
 """The command of a user's own service: fills in its placeholders, starts it, and ends its process
 tree. Linux only.
+
+service_child.py beside this file calls start_command() once, in a process of its own, and ends it
+with ServiceCommand.stop(). Two JSON objects go through this module:
+cell: the child's first line (lab/run/cell_run.py, CellRun.serve), with service_id, folder, params
+own:  its key `own`, the fields of core.user_service.Command; `python`, `expected_python` and
+    `variables` of the measured runtime (lab/run/measured_runtimes.py); across hosts also `host`
 """
 
 import os
@@ -23,10 +29,10 @@ from lab.user_service import holders, ports
 from lab.user_service.readiness import DEAF, SLOW, CommandFailed, probe
 
 LOOPBACK = "127.0.0.1"
-ASK_DEADLINE_S = 5.0
-STOP_DEADLINE_S = 5.0
-TURN_S = 0.02
-TAIL_BYTES = 1500
+ASK_DEADLINE_S = 5.0  # for the answer to one request, while the service starts
+STOP_DEADLINE_S = 5.0  # from SIGTERM to SIGKILL
+TURN_S = 0.02  # between two requests, while the service starts
+TAIL_BYTES = 1500  # of the command's output in a message
 # The oldest minor version that knows a variable, and whether only free-threaded builds know it.
 # Source: docs.python.org/3.15/using/cmdline.html#environment-variables
 BUILD_VARIABLES = {
@@ -37,11 +43,13 @@ BUILD_VARIABLES = {
     "PYTHON_THREAD_INHERIT_CONTEXT": (14, False),
     "PYTHON_CONTEXT_AWARE_WARNINGS": (14, False),
 }
+# groups: file and line of the last frame, and the exception
 _TRACEBACK = re.compile(
     r"""^Traceback \(most recent call last\):\n(?:[ \t].*\n)*"""
     r"""[ \t]+File "(.+)", line ([0-9]+).*\n(?:[ \t].*\n)*(\S.*)""",
     re.MULTILINE,
 )
+# in errors of asyncio
 _FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
 
 
@@ -64,10 +72,15 @@ class Endpoint(NamedTuple):
 
 
 def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
-    """Return a free endpoint. Raises CommandFailed if the port that the user chose is taken."""
+    """Return a free endpoint, whose port is leased. Raises CommandFailed if the port that the user
+    chose is taken.
+
+    folder: has the Unix socket; short enough for its path (lab/folders.py, Sandbox)
+    """
     path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
         return Endpoint(host=host, port=0, socket=path)
+    # 0 lets ports.lease() choose
     port = own["first_port"] and own["first_port"] + service_id
     if port > ports.LAST_PORT:
         raise CommandFailed(
@@ -131,8 +144,8 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
     """Return the environment variables of the command. The measured interpreter's folder is first
     on PATH.
 
-    own: has the variables that the user added; a variable that the measured Python does not know is
-        left out
+    own: has the variables that the user added (`environment`), and those of the runtime
+        (`variables`); of the former, one that the measured Python does not know is left out
     params: the cell's parameters; settings that the command does not contain are variables
     inside: variables that make Python processes start the parts of core/inside
     """
@@ -154,7 +167,11 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
 
 
 class ServiceCommand:
-    """A running command. It ends, with all its descendants, when this process ends."""
+    """A running command. It ends, with all its descendants, when this process ends.
+
+    Creating an instance leases a port and starts the command. Raises CommandFailed. All descendants
+    of this process count as the command's, so a process has only one instance.
+    """
 
     def __init__(self, own: Json, cell: Json) -> None:
         self._endpoint = choose_endpoint(own, cell["service_id"], cell["folder"])
@@ -171,7 +188,8 @@ class ServiceCommand:
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,
-                preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - no thread runs yet
+                # allowed, because no thread runs yet
+                preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509
             )
         except OSError as error:
             raise CommandFailed(
@@ -199,7 +217,8 @@ class ServiceCommand:
                 # check now, because the other process may end before the deadline
                 self.expect_own_port()
             if state.code not in (DEAF, SLOW):
-                # the service speaks another protocol, or closes the connection
+                # the service speaks another protocol, or closes the connection: it gets ask_s more
+                # from the first such answer, and no extension for later ones
                 until, patience_s = min(until, monotonic() + patience_s), deadline_s
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(TURN_S)
@@ -227,7 +246,7 @@ class ServiceCommand:
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
         """Send the command SIGTERM, wait up to *deadline_s*, then kill the command and all
-        descendants (SIGKILL).
+        descendants of this process (SIGKILL).
         """
         self.process.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -301,7 +320,7 @@ def start_command(own: Json, cell: Json) -> ServiceCommand:
 
 def end_descendants() -> None:
     """Kill every descendant of this process, including those that left their parent or process
-    group.
+    group, and reap them. Popen objects of this process may lose their exit status by this.
     """
     while others := descendants(os.getpid()):
         for pid in others:

@@ -1,5 +1,11 @@
 """Find the processes of this machine that serve an address, by reading /proc. Linux only.
 
+An address is host:port, or the path of a Unix socket. A socket is named as in /proc/PID/fd:
+"socket:[inode]". service_child.py, command.py and worker_sampler.py beside this file ask whose
+processes serve, and how many connections and event loops they have. lab/run/cell_places.py asks
+for the processes of a target. What cannot be read counts as not there, so an empty answer may also
+mean "unknown".
+
 Source: proc_pid_net(5) (/proc/net/tcp, tcp6, unix), proc_pid_fd(5).
 """
 
@@ -16,11 +22,12 @@ from core.processtree import tree
 from lab.machine.host import Reader
 
 PROC = Path("/proc")
-_LISTENING_STATE, _ESTABLISHED_STATE = "0A", "01"
+_LISTENING_STATE, _ESTABLISHED_STATE = "0A", "01"  # of TCP: in hexadecimal
 _ACCEPTS = 1 << 16  # __SO_ACCEPTCON
 _CONNECTED = "03"  # SS_CONNECTED
 _EPOLL, _TARGET = "anon_inode:[eventpoll]", re.compile(r"^tfd: *([0-9]+)", re.MULTILINE)
 EVERYWHERE = {"0.0.0.0": "0.0.0.0", "::": "[::]"}  # wildcard addresses, as they stand before a port
+# names (/proc/PID/comm) of programs that only pass connections on
 _FORWARDERS = (
     "systemd",
     "docker-proxy",
@@ -53,8 +60,8 @@ def serving(address: str) -> list[int]:
 
 
 def is_alone(address: str, pids: Iterable[int]) -> bool:
-    """Return whether *pids* have every socket that listens at *address*. Reads files of these
-    processes only.
+    """Return whether *pids* have every socket that listens at *address*; also True if none is
+    known. Reads files of these processes only.
     """
     return _sockets(address) <= {link for pid in pids for link in _links(pid).values()}
 
@@ -76,6 +83,7 @@ def connections(address: str) -> set[str]:
     if address.startswith("/"):
         return _unix_sockets(address, lambda fields: fields[5] == _CONNECTED)
     port = f":{int(address.rpartition(':')[2]):04X}"
+    # only the port is compared: a connection may come to any address of this machine
     found: set[str] = set()
     for name in ("tcp", "tcp6"):  # an IPv6 listener has its IPv4 connections in the table tcp6
         for fields in () if found else _lines(PROC / "net" / name):
@@ -87,6 +95,8 @@ def connections(address: str) -> set[str]:
 def loops(pid: int, files: AbstractSet[str]) -> tuple[int, int]:
     """Return how many epoll instances of a process watch any of *files*, and how many of them the
     process has open.
+
+    files: sockets of connections, from connections()
     """
     names = _links(pid) if files else {}
     watched = set()  # because one instance may be open under several descriptors
@@ -116,6 +126,8 @@ def _sockets(address: str) -> set[str]:
 def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
     """Return the Unix sockets ("socket:[inode]") at *path*. is_wanted() selects the lines of
     /proc/net/unix.
+
+    Fields of a line, counted from 0: 3 flags, 5 state, 6 inode, 7 path.
     """
     path = os.path.realpath(path)
     return {
@@ -157,6 +169,7 @@ def _ip(text: str, family: socket.AddressFamily) -> str:
 
 
 def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
+    # without the heading; of TCP: field 1 local address:port, 3 state, 9 inode, counted from 0
     lines = _text(table).splitlines()
     return (line.split(maxsplit=splits) for line in lines[1:])
 

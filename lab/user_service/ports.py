@@ -14,6 +14,9 @@ port. Instead, a port
 - is checked: a socket without options can be bound to it, at loopback and at all addresses.
 
 Only a program that asks for this very port can still take it. Then the service's cell fails.
+
+command.py beside this file leases the port of a user's service, and lab/run/running_sidecars.py
+that of a program beside it. They keep the PortLease for as long as its program runs.
 """
 
 import errno
@@ -22,14 +25,17 @@ import socket
 from pathlib import Path
 from typing import NamedTuple
 
-FIRST_PORT = 10_000
-LAST_PORT = 65_535
+FIRST_PORT = 10_000  # the lowest port that is chosen here; a user may ask for a lower one
+LAST_PORT = 65_535  # the highest port there is
 FEW_PORTS = 2_000  # the smallest range from which ports are chosen
-_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")  # the ephemeral ports: first and last
 
 
 class PortLease(NamedTuple):
-    """A TCP port that this process has leased for a service. No other lease has the same port."""
+    """A TCP port that this process has leased for a service. No other lease has the same port.
+
+    lock: the socket whose name is the lease; the lease ends if it is closed or collected as garbage
+    """
 
     port: int
     lock: socket.socket
@@ -42,6 +48,8 @@ class PortLease(NamedTuple):
 def lease(host: str, asked: int = 0) -> PortLease:
     """Lease the port *asked*, or any free port if *asked* is 0. Raises OSError if no such port is
     free.
+
+    host: the IPv4 address or name at which the service will listen
     """
     for port in [asked] if asked else _candidates():
         held = _lock(port)
@@ -62,6 +70,7 @@ def check_free(host: str, port: int) -> None:
     """Raise OSError if *port* cannot be bound by a socket without options. Lingering connections
     prevent this, too.
     """
+    # "" stands for all addresses
     for address in (host, ""):
         with socket.socket() as probe:
             probe.bind((address, port))
@@ -69,7 +78,7 @@ def check_free(host: str, port: int) -> None:
 
 def ports(ephemeral: tuple[int, int]) -> range:
     """Return the ports that services may get: if possible, none of the *ephemeral* ports, which the
-    kernel assigns.
+    kernel assigns. Both ends of *ephemeral* are included.
     """
     below, above = range(FIRST_PORT, ephemeral[0]), range(ephemeral[1] + 1, LAST_PORT + 1)
     return next(

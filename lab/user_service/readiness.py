@@ -1,4 +1,12 @@
-"""Whether a user's service is ready: it answers the plan's first request."""
+"""Whether a user's service is ready: it answers the plan's first request.
+
+command.py beside this file calls probe() until the service answers; service_child.py calls it once
+for a service that already runs. A state is NOTHING, or what the service fails to do, as words after
+"does not" in their messages. Its code is DEAF, SLOW or "".
+own: the settings of the service from the child's first line, such as `protocol` and `requests`
+    (core/user_service.py). Its key OF_SYSTEM exists if a system declares the requests: at first
+    true, then the function from one_request(), which service_child.py puts there
+"""
 
 import json
 import subprocess
@@ -32,6 +40,8 @@ class CommandFailed(GilscopeError):
 def probe(own: Json, address: str, deadline_s: float) -> Message:
     """Send the plan's first request to the service. Return what the service fails to do, or NOTHING
     if it answers.
+
+    deadline_s: for each step, such as to connect or to read an answer
     """
     ask = own.get(OF_SYSTEM) or partial(_probed, own)
     state: Message = ask(address, deadline_s)
@@ -59,6 +69,7 @@ def one_request(first_line: Json) -> Callable[[str, float], Message]:
             client = CallerClient(system, cell, 0, [[address]], limit_s=deadline_s)
         except CallFailed:
             return message("accept a connection", code=DEAF)
+        # a protocol that has limit_s ends the request earlier
         result = client.run(2 * deadline_s)
         client.close()
         if wrong := result.get("first_wrong"):
@@ -85,6 +96,7 @@ def _probed(own: Json, address: str, deadline_s: float) -> Message:
         return message("accept a connection", code=DEAF)
     try:
         if only_native(own["protocol"], plan):
+            # it has shown that the service accepts; only the native client can send the request
             connection.close()
             _ask_natively(own, request, address, deadline_s)
         else:
@@ -115,6 +127,7 @@ def _ask_natively(own: Json, request: Request, address: str, deadline_s: float) 
     """Send *request* once with the native client. Raises CallFailed if the service
     does not answer.
     """
+    # a single request, which counts, and whose answer nobody keeps
     plan = RequestPlan(requests=(replace(request, first=False, save={}),))
     cell = {
         "params": {"NUM_REQUESTS_PER_CLIENT": 1},
@@ -138,5 +151,6 @@ def _ask_natively(own: Json, request: Request, address: str, deadline_s: float) 
     if not answer:
         raise CommandFailed("The native client failed: {output}", output=ready.strip())
     result = json.loads(answer)["result"]
+    # the first of the errors is raised
     for code in () if result["answered"] else result["errors"]:
         raise CallFailed(code, result.get("first_wrong", {}).get("got", ""))

@@ -5,6 +5,12 @@ The orchestrator runs it as `python -m lab.user_service.service_child` under its
 Requests do not pass through it. CPU time, context switches and memory are those of the command and
 all its descendants. For a target, a service that already runs, they are those of the processes that
 serve its address on this machine. docs/own-service.md describes the options.
+
+It follows docs/child-contract.md. On another host it runs with that host's Python, so it and all
+that it imports need the standard library and 3.11 syntax alone.
+cell: the first line on stdin (lab/run/cell_run.py, CellRun.serve)
+own:  its key `own`: for a command, see command.py beside this file; for a target, the fields of
+    core.user_service.Target; for both, `protocol` and `requests`
 """
 
 import json
@@ -37,9 +43,9 @@ from lab.user_service.command import end_descendants, foreign_loop, last_excepti
 from lab.user_service.readiness import DEAF, CommandFailed, one_request, probe
 from lab.user_service.worker_sampler import WorkerSampler
 
-ANSWER_DEADLINE_S = 5.0
-INSPECTION_DEADLINE_S = 2.0
-FAILED, ASGI = "failed", "asgi"
+ANSWER_DEADLINE_S = 5.0  # for a target's answer to one request
+INSPECTION_DEADLINE_S = 2.0  # of pythons_in() in all
+FAILED, ASGI = "failed", "asgi"  # key of the last line of a child that fails; value of `interface`
 FOREIGN_LOOP = message(
     "Several event loops run in one process here. State that was created in one loop, such as a "
     "connection pool in app.state, cannot be used in another loop. Create this state once per loop "
@@ -94,9 +100,11 @@ def _is_hidden(pid: int) -> bool:
 class RunningService:
     """A target: a service that already runs. Its processes are known if they run on this machine as
     this user.
+
+    StartedService overrides pids(), pythons(), result() and stop().
     """
 
-    is_asgi = False
+    is_asgi = False  # of a target it is unknown
 
     def __init__(self, own: Json) -> None:
         """Raise CommandFailed if the service does not answer."""
@@ -121,7 +129,9 @@ class RunningService:
         self.count()
 
     def count(self) -> None:
-        """Start to measure the service's CPU time, memory, workers and connections."""
+        """Start to measure the service's CPU time, memory, workers and connections, from zero.
+        Starts a thread, which result() or stop() of the workers ends.
+        """
         self._pids = self.pids()
         self._workers = WorkerSampler(self._pids, self.address, is_asgi=self.is_asgi)
         self._since = usage_of(self._pids)
@@ -161,10 +171,13 @@ class RunningService:
 class StartedService(RunningService):
     """A service that the user's command starts. If the command ends too early, a thread ends this
     process.
+
+    Threads: count() asks pids(), which needs _watch; the thread _watch needs _workers from count().
     """
 
     def __init__(self, cell: Json) -> None:
         """Start the service. Raises CommandFailed if it does not start."""
+        # across hosts, cell["address"] is the one address at which the service shall listen
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         self.is_asgi = self._own.get("interface") == ASGI
         if OF_SYSTEM in self._own:
@@ -222,12 +235,13 @@ class StartedService(RunningService):
 
     def _let_end_be_reported(self) -> None:
         """If the command has ended, wait for the thread that reports how, and that ends this
-        process.
+        process. Return only if the command runs, or if gilscope ended it.
         """
         if self.command.process.poll() is not None and self._watch.is_alive():
             self._watch.join()
 
     def _check_place(self) -> None:
+        # across hosts only
         if "host" in self._own:
             self.command.expect_one_address()
 
@@ -241,6 +255,7 @@ class StartedService(RunningService):
         try:
             self.command.expect_alive(message("while it was serving requests"))
         except CommandFailed as failed:
+            # a signal ended it while several loops ran: name the likely cause, too
             if self.command.process.returncode < 0 and self._workers.has_several_loops:
                 failed = CommandFailed(
                     "{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP
@@ -278,6 +293,7 @@ def main() -> None:
 def _serve(service: RunningService) -> None:
     print_ready([service.address])
     while word := next_command():
+        # the other words of the contract are for clients
         if word == "reset":
             service.reset()
             print_done(word)

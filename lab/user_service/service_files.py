@@ -1,6 +1,10 @@
 """Archives of files: what of a user's service is copied to another host.
 
 These are the service's working directory, and the paths in its requirements.
+
+lab/hosts/place.py calls user_files() and with_bodies() in the orchestrator, and
+lab/hosts/archive.py calls packed(). lab/hosts/host_tasks.py unpacks the archive on the host, and
+replaces FILES there.
 """
 
 import io
@@ -19,11 +23,12 @@ from lab.digests import walk
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, read, relocate_paths
 
-MOST_BYTES = 64 << 20
-MOST_FILES = 10_000
-MOST_BODY_BYTES = 4 << 20
+MOST_BYTES = 64 << 20  # of one folder or file that is copied, before compression
+MOST_FILES = 10_000  # in one folder that is copied
+MOST_BODY_BYTES = 4 << 20  # of all files with request bodies together
 OWN = "own"  # the name of the service's working directory in an archive of a user's files
 FILES = "{files}"  # in a line of requirements: the folder of the user's files on the host
+# names of folders that are not copied
 LEFT_OUT = {
     ".git",
     ".hg",
@@ -52,14 +57,16 @@ def packed(files: Iterable[tuple[str, Path]]) -> bytes:
 
 def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     """Return an archive of a user's service, and its requirements with paths for the host to which
-    it is copied.
+    it is copied. This may write a requirements file beside this machine's environments.
 
     In these paths, FILES stands for the folder on the host.
-    own: a core.user_service.Command as JSON
+    own: a core.user_service.Command as JSON, or its directory, requirements and packages. It has no
+        overrides, because config/host_options.py refuses them
     Raises BadInput if the files are too many or too large.
     """
     roots = {OWN: Path(own["directory"]).resolve()}  # what is copied, by the names in the archive
 
+    # adds to roots, so it must have seen all lines before the files are packed
     def host_path(path: Path) -> str:
         path = path.resolve()
         for name, root in roots.items():
@@ -89,12 +96,14 @@ def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
     Raises BadInput.
     """
     plan = RequestPlan.from_json(own["requests"])
+    # a file that is missing stays a path, and fails when the client reads it
     files = [
         path
         for request in plan.requests
         if request.body_file and (path := Path(request.body_file)).is_file()
     ]
     _check_size(message("The files with request bodies"), set(files), MOST_BODY_BYTES)
+    # any bytes are possible: surrogates keep those that are not UTF-8
     bodies = {str(path): path.read_bytes().decode(errors="surrogateescape") for path in files}
     requests = []
     for request in plan.requests:
@@ -108,6 +117,7 @@ def _files(name: str, root: Path) -> list[tuple[str, Path]]:
     Raises BadInput.
     """
     found = map(Path, walk(root, LEFT_OUT.__contains__))
+    # a link that leads out of the folder is left out
     inside = (path for path in found if path.is_file() and path.resolve().is_relative_to(root))
     paths = [root] if root.is_file() else list(islice(inside, MOST_FILES + 1))
     if len(paths) > MOST_FILES:

@@ -9,7 +9,10 @@ A process serves if it holds an established connection from a client in any samp
   busy threads as loops, the loops are the workers. If threads come and go, such as one per
   connection, the largest number at one time counts.
 
-docs/own-service.md, "What ran", states the cost of this.
+docs/own-service.md, "What ran", tells users what is counted.
+
+service_child.py beside this file makes a WorkerSampler at its start and at each `reset`. result()
+returns `workers` (record/child_lines.py, ServiceLine). Each sample takes CPU time from the service.
 """
 
 import threading
@@ -20,19 +23,23 @@ from core.messages import Json
 from core.processtree import ran_and_waited_ns, threads_of
 from lab.user_service import holders
 
-BUSY = 0.1
+BUSY = 0.1  # see above: of the CPU time of the busiest thread
 # pauses between samples; a long timed window has no more samples than a short one
 PAUSES_S = (0.05, 0.2, 0.8, 3.2)
 
 
 class WorkerSampler:
-    """A thread that samples one service's connections and threads, until result() is called."""
+    """A thread that samples one service's connections and threads, until result() is called.
+
+    Creating an instance takes the first sample and starts the thread.
+    """
 
     def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
         self._pids, self._address, self._is_asgi = pids, address, is_asgi
         # by process: the most of each in any sample
         self._loops, self._connections = Counter[int](), Counter[int]()
         self._most_threads = Counter[int]()
+        # CPU time in ns by process and thread: when the process was first seen, and last
         self._first: dict[int, dict[int, int]] = {}
         self._last: dict[int, dict[int, int]] = {}
         self._ended = threading.Event()
@@ -41,7 +48,9 @@ class WorkerSampler:
         self._thread.start()
 
     def result(self) -> list[Json]:
-        """Return the connections, workers and thread CPU times of each process."""
+        """Stop the thread, take a last sample, and return the connections, workers and thread CPU
+        times (ns, largest first) of each process that had a connection from a client.
+        """
         self.stop()
         self._sample()
         return [self._served(pid) for pid in sorted(self._connections)]
@@ -67,6 +76,7 @@ class WorkerSampler:
         for pid in self._pids:
             loops, held = holders.loops(pid, clients)
             threads = _cpu_ns_by_thread(pid)
+            # |= keeps the larger number, and drops 0: these have only processes that served
             self._connections |= Counter({pid: held})
             self._loops |= Counter({pid: loops})
             self._most_threads |= Counter({pid: len(threads)})
@@ -75,6 +85,7 @@ class WorkerSampler:
 
     def _served(self, pid: int) -> Json:
         used = {
+            # a thread that began after the first sample used all of its time since
             thread: ns - self._first[pid].get(thread, 0) for thread, ns in self._last[pid].items()
         }
         busiest = max(used.values(), default=0)
@@ -85,6 +96,7 @@ class WorkerSampler:
         elif len(used) > 2 * alive:  # threads come and go; the first thread does not count
             threads = alive - 1
         else:
+            # pid in busy counts as 1: the first thread, whose id is that of its process
             threads = len(busy) - max(loops, pid in busy)
         return {
             "connections": self._connections[pid],

@@ -1,5 +1,9 @@
 """Compare the measurements of saved runs with those of the first, A: which run is faster, with a
 forest plot.
+
+commands/compare.py calls compare_runs(), shows its result with document(), and takes the exit
+status from ComparedCell.outcome. The blocks of two runs are not paired, unlike those of the arms of
+one run. A ratio is the time of A divided by that of the other run: above 1, the other is faster.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -51,15 +55,16 @@ TITLE = message("Comparison")
 OTHER = message("the other run")
 PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
 MEDIANS = message("Each time is the median of the run's blocks.")
-SHOWN_CELLS = 8
-UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
+SHOWN_CELLS = 8  # rows of each run that the error on runs without a common cell names
+UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))  # sizes in ns, largest first
+# as ComparedCell explains it
 Outcome = Literal["passed", "slower", "open"]
 
 
 class RowPair(NamedTuple):
     """A measured setting and runtime in run A, and in another run.
 
-    rows: the rows of the two runs; their parameters differ only if --anyway allowed it
+    rows: the rows of the two runs, which have the same system, parameters and runtime
     runs: the two runs
     """
 
@@ -72,7 +77,7 @@ class RowPair(NamedTuple):
         return [*self.rows[0].good, *self.rows[1].good]
 
     def blocks_ns(self, times: Callable[[Cells], ByBlock]) -> tuple[list[float], list[float]]:
-        """Return the times of all blocks of the two runs.
+        """Return the times of all blocks of the two runs: A's, then the other's.
 
         times: returns the time per request of cells in ns, by block
         """
@@ -166,6 +171,7 @@ def compare_runs(
         message("The runs are compared only because of --anyway: {obstacle}.", obstacle=obstacle)
         for obstacle in against
     ]
+    # by identity: Member.timed is cached, so _unused() sees the same objects
     used = {id(row) for pair in pairs for row in pair.rows}
     unused = [line for run in runs for line in _unused(run, used)]
     differing = [
@@ -191,6 +197,9 @@ def _pairs(a: Member, b: Member) -> list[RowPair]:
 def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]:
     """Return a comparison for each pair of cells: its verdict, and whether it passes the threshold
     *share*.
+
+    All pairs must be judged in one call, because p is adjusted for their number.
+    share: as compare_runs() takes it
     """
     times = {place: pair.blocks_ns(times_ns) for place, pair in enumerate(pairs)}
     gates = {
@@ -200,6 +209,7 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
     }
     margin = MARGIN if share is None else min(MARGIN, share)
     verdicts = judge_runs(times, margin=margin, gates=gates)
+    # the verdicts without the load of other processes; robust() withdraws those that change
     lasting = verdicts
     if any(seen.marked for pair in pairs if (seen := others(pair.good))):
         free = {place: pair.blocks_ns(free_times_ns) for place, pair in enumerate(pairs)}
@@ -212,6 +222,7 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
         slower, unclear = regressions([comparison], share or 0.0)
         open_why = (
             gates.get(place)
+            # failed blocks of the other run leave its result open; those of A do not
             or _in_runs(pair, [NOTHING, b.trouble])
             or (verdict.why if unclear else NOTHING)
         )
@@ -239,6 +250,7 @@ def _comparison(pair: RowPair, verdict: Verdict, blocks: int) -> Comparison:
         step="other",
         blocks=blocks,
         others=seen.share if seen else None,
+        # True, because the arms are titles of runs, which must not be read as names of runtimes
         between_services=True,
         trace=f"{base.cells(a.trace)} {other.cells(b.trace)}",
     )
@@ -383,6 +395,7 @@ def document(compared: Compared) -> Document:
     seen = [one.comparison for one in compared.cells]
     whys = dict.fromkeys(one.why for one in seen if one.verdict in ("inconclusive", "invalid"))
     table, notes = _table(compared), (*compared.troubles, *compared.notes)
+    # on the terminal, sentences below the table have the reasons of its last column
     brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
     without = (message("No verdict: {why}.", why=why) for why in whys)
     section = Section(

@@ -1,5 +1,9 @@
 """Describe compared runs: their names by letter (A, B), conditions that must be equal, and
 permitted differences.
+
+commands/compare.py calls members(), and compared_runs.py uses the rest. Every key of MACHINE,
+SURROUNDINGS and METHOD is a field of Machine (record/saved_plan.py) or Method (core/method.py).
+A wrong key of MACHINE or METHOD would read as "unknown" in every run, and never differ.
 """
 
 import json
@@ -31,11 +35,13 @@ MACHINE = {
     "cores_usable": message("the number of usable cores"),
     "cores_quota": message("the CPU quota, in cores"),
 }
+# A difference in these is only mentioned.
 SURROUNDINGS = {
     "os": message("the operating system"),
     "kernel": message("the kernel"),
     "governor": message("the frequency governor"),
 }
+# As MACHINE: runs that differ in these cannot be compared.
 METHOD = {
     "warmup": message("the warm-up"),
     "duration_s": message("the duration in seconds"),
@@ -47,9 +53,11 @@ METHOD = {
     "limit_cpus": message("the services' CPU limit in cores"),
     "limit_memory_bytes": message("the services' memory limit in bytes"),
 }
+# number of runs; each needs a letter of its own
 LEAST, MOST = 2, len(ascii_uppercase)
-DIGITS = 6
+DIGITS = 6  # of the digest of the requests
 NONE = message("none")
+# label of the sentences that differences() returns
 DIFFERENT = message("Permitted differences between the runs")
 
 
@@ -58,8 +66,8 @@ class Member:
     """One of the compared runs.
 
     title:    the name that people see
-    look:     number of the sign and colour of the run on a page
-    settings: the names of the settings of all runs
+    look:     index of the sign and colour of the run on a page
+    settings: names the settings, equally in all runs
     """
 
     letter: str
@@ -159,10 +167,12 @@ def members(views: Sequence[View], titles: Sequence[str]) -> list[Member]:
             "more or fewer runs.",
             count=len(views), least=LEAST, most=MOST,
         )  # fmt: skip
+    # one naming, so that equal settings have equal names; of two titles, the first run decides
     titles_of = ChainMap(*(dict(view.titles) for view in views))
     names = ChainMap(*(view.names for view in views))
     settings = Settings([row for view in views for row in view.rows], titles_of, names)
     return [
+        # in the order of Member's fields: letter, title, look, view
         Member(*one, settings)
         for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)
     ]

@@ -2,6 +2,9 @@
 
 All renderers (terminal, Markdown, HTML) take these types and know no section. Measured values name
 the cells that they come from, as groups (of_cells in analysis/cell_index.py).
+An arm is a compared runtime or service, and its look is the index of its style, which is the same
+everywhere in a report (View.looks). A new field shows nothing until reports/render/ and its
+templates use it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,19 +17,23 @@ from analysis.stats import Estimate
 from core.languages import Language
 from core.messages import NOTHING, Message, verbatim
 
-ABSENT = "-"
-COUNT = 8  # styles of arms
+ABSENT = "-"  # text of an unknown value
+# styles of arms: as many colours r0.. (colours.css) and markers (definitions.svg, render/panels.py)
+COUNT = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traced(Message):
     """A text that shows a measured value, together with the names of the measurements (cells) that
     gave the value.
+
+    cells: groups of cells, separated by spaces; figure: the name of the figure (see Datum)
     """
 
     cells: str = ""
     figure: str = ""
 
+    # a dataclass would make a hash of args, which is a mapping and has none
     __hash__ = Message.__hash__
 
 
@@ -43,6 +50,7 @@ class Mark:
     """A point of a plot, with its tooltip and its error bar.
 
     tip: its tooltip
+    cells: the groups of cells that it links to
     low, high: its interval along y
     """
 
@@ -407,8 +415,9 @@ def plain_table(
 ) -> Table:
     """Return a table whose lines are not divided into groups.
 
-    lines: words or data
+    lines: the cells of each line, from left to right: a message, a text or a Datum
     numbers: heads of columns of numbers, which come last
+    more: other fields of Table
     """
     made = [[*map(_as_datum, line)] for line in lines]
     columns = [

@@ -1,4 +1,10 @@
-"""Build tables for the sections of a report. These functions have no side effects."""
+"""Build tables for the sections of a report. These functions have no side effects.
+
+A section declares its columns with col(), arm_col() and metric_col(), and passes them to table()
+with groups of items. An item is any object, of which each column reads one value: a row of results
+(analysis/cell_index.py), a comparison, a profile. Its attribute `trace` has the groups of cells
+that its figures come from.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +30,9 @@ from reports.document.model import (
 )
 
 Item = TypeVar("Item")
+# caption of a table with percentiles that marked() marks
 POOLED = message("Percentiles with * are of the requests of all blocks together.")
-CellValue = Datum | Message | str | float | Estimate | None
+CellValue = Datum | Message | str | float | Estimate | None  # what a column reads from an item
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,7 @@ def metric_col(
     column, form = metric_head(metric, items, read)
     return Col(
         replace(column, **more),
+        # 0 is shown as '-', too
         lambda item: number(read(metric, item) or None, form, _own_trace(item), metric.row_key),
     )
 
@@ -161,12 +169,14 @@ def bar_strip(row: Row, end: float, look: int, name: str) -> Strip:
     """Return a drawing (strip) of a row's throughput: a bar up to the median, and a mark for each
     block.
 
+    row: a row with at least one cell that is ok
     end: the end of the scale, which begins at 0
     """
     values = [THROUGHPUT.read(cell) or 0.0 for cell in row.good]
     middle = median(values)
     return Strip(
         high=end,
+        # strips.html fills a bar with the pattern that its last class names
         bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
         marks=values,
         look=look,
@@ -203,7 +213,8 @@ def tip(name: str | Message, value: str) -> Message:
     return message("{name}: {value}", name=name, value=value)
 
 
-ROOM = 1.02
+ROOM = 1.02  # end of a scale of bars, as a multiple of the longest
+# caption of a table with strips of bar_strip()
 BARS = message(
     "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single "
     "blocks. {better}",
@@ -212,5 +223,8 @@ BARS = message(
 
 
 def frame_text(frames: Sequence[Profile], otherwise: Message) -> Message:
-    """Return the innermost of *frames* as text, or *otherwise* if there are no frames."""
+    """Return the innermost of *frames* as text, or *otherwise* if there are no frames.
+
+    frames: the innermost first; each has file, line and function (record/profile.py)
+    """
     return message("{file}:{line} in {function}", **frames[0]) if frames else otherwise

@@ -1,4 +1,8 @@
-"""Files of reports and exports: their names, and how they are written."""
+"""Files of reports and exports: their names, and how they are written.
+
+Before commands/report.py and commands/running.py write into a folder that holds no run, they check
+that it has none of IN_FOLDER. Other commands write the files that a user names with written().
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +12,9 @@ from core.files import write
 from record.saved_run import PLOTS, PROFILES
 
 PAGE = "report.html"
+# of the command stress
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"
+# made by text_files() in texts.py
 TEXTS = ("table.csv", "routes.csv", "cells.csv", "findings.md")
 IN_FOLDER = (
     PAGE,
@@ -22,8 +28,8 @@ IN_FOLDER = (
 
 
 def written(contents: Mapping[Path, str | bytes], *, private: bool = False) -> list[Path]:
-    """Write each content to its path, and return the paths. Raises BadInput if a path cannot be
-    written.
+    """Write each content to its path, create missing folders, and return the paths. Raises BadInput
+    if a path cannot be written; the files before it then stay.
 
     private: no other user may ever read the files
     """

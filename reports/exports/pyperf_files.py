@@ -2,6 +2,8 @@
 
 An export has one file per arm, because compare_to compares files by the names of their benchmarks.
 There is one benchmark per system and parameters, and one pyperf run with one value per block.
+commands/export.py calls export(). An arm is a runtime, a service, or the repetition of a runtime
+for A/A, and a row is a setting under one arm.
 Source of the format: pyperf 2.10, _bench.py (version 1.0), _metadata.py and _collect_metadata.py.
 """
 
@@ -21,11 +23,11 @@ from reports.compare.compared_runs import PER_REQUEST
 from reports.exports import written
 from reports.view import View
 
-VERSION = "1.0"
+VERSION = "1.0"  # of pyperf's format
 
 
 def export(view: View, to: Path) -> tuple[list[Path], list[Message]]:
-    """Write ARM.json into the folder *to* for each arm. Return the paths, and a line for each row
+    """Write ARM.json into the folder *to* for each arm. Return the paths, and a text for each row
     with blocks left out.
 
     Values are seconds per request. Blocks that are not ok are left out.
@@ -72,6 +74,7 @@ def _document(view: View, arm: str) -> dict[str, Any]:
         "loops": 1,
         "date": view.run.started_at,
         "cpu_model_name": view.machine.cpu,
+        # from a cell, because an arm may have a name that is no runtime
         "python_version": view.run.runtimes.get(rows[0].cells[0].runtime, RuntimeFacts()).version,
         "gilscope_run": view.run.run_id,
         "gilscope_arm": arm,
@@ -110,8 +113,8 @@ def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name(row: Row) -> str:
-    """Return a benchmark's name, the same in every run: the system, and the parameters that differ
-    from defaults.
+    """Return a benchmark's name, the same in every run, because compare_to finds benchmarks by it:
+    the system, and the parameters that differ from defaults.
     """
     system = f"system {row.system}" if row.system.isdigit() else row.system
     chosen = []

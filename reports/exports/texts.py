@@ -1,5 +1,10 @@
 """A run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each
 measurement.
+
+reports/write.py writes text_files(), `--json` prints as_json() (commands/report.py), and
+reports/frame.py takes cell_lines(). Keys and columns are an interface to users (docs/report.md);
+those of figures come from METRICS and ROW_METRICS (analysis/metrics.py). None is written as an
+empty field, and stays None in JSON.
 """
 
 import io
@@ -55,6 +60,7 @@ def text_files(view: View, document: Document, language: Language) -> Texts:
 
     document: the report of the run
     """
+    # functions, so that write_all() can make each file on its own
     files: Texts = {
         "findings.md": lambda: rendered(document, language),
         "table.csv": lambda: rows_sheet(view.rows),
@@ -65,8 +71,11 @@ def text_files(view: View, document: Document, language: Language) -> Texts:
     return files
 
 
+# first characters of what a spreadsheet takes for a formula; the last four are full-width = + - @
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# a number or a dash is harmless, although it may begin with such a character
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?|-", re.ASCII)
+# columns that are attributes of Route, of the compared JudgedRatio, and of CellResult
 _ROUTE = ("name", "share", "requests", "errors")
 _SPEED = ("ratio", "low", "high", "p", "verdict")
 _IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
@@ -78,6 +87,7 @@ def cells_sheet(run: Run) -> str:
     """
     names = parameter_names(run.cells)
     return _sheet(
+        # as text, so that None (no limit) differs from a parameter that the cell does not have
         {**line, **_params(cell.params, names)}
         for cell, line in zip(run.cells, cell_lines(run), strict=True)
     )
@@ -129,6 +139,7 @@ def _row_line(row: Row, names: Sequence[str]) -> dict[str, Any]:
 def routes_sheet(view: View) -> str:
     """Return the content of routes.csv: the lines of route_lines(), with all parameters."""
     names, lines = parameter_names(route.row for route in view.routes), route_lines(view)
+    # pop() comes first, so the columns of the parameters replace the column "params".
     return _sheet({**_params(line.pop("params"), names), **line} for line in lines)
 
 
@@ -161,6 +172,7 @@ def route_lines(view: View) -> list[dict[str, Any]]:
     return lines
 
 
+# A parameter that *params* does not have is an empty text.
 def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     return {
         **dict.fromkeys(names, ""),
@@ -168,6 +180,8 @@ def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
     }
 
 
+# The first line gives the heads, so all lines need the same keys in the same order. Without lines,
+# the sheet is empty.
 def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv_writer(text, lineterminator="\n")

@@ -1,5 +1,11 @@
 """Answer for the terminal: the steps between runtimes, why they differ, what to heed and what to do
 next.
+
+The section "Verdict" (reports/sections/verdict.py) calls answer(). It shows all parts of the answer
+on the terminal, and the last one on the page. commands/report.py adds the path of the page.
+A step compares two arms, which are runtimes or services: numerator divided by denominator. A ratio
+above 1 means that the numerator is faster. A setting is a system with values of its parameters.
+The table of notes, labelled(), must stay the last part, because both callers take it by its place.
 """
 
 import shlex
@@ -49,24 +55,28 @@ from reports.parts.headline import (
 )
 from reports.view import View
 
-# lines in the table of several settings, including the lines that name the settings
+# of the table of several settings: its lines and the names of settings above them, except the first
 MOST_LINES = 12
-MOST_CONFOUNDS = 2
+MOST_CONFOUNDS = 2  # that the caution names; the section "Validity" names all
 MOST_SENTENCES = 6  # on the best setting
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message(
     "This run had 1 core, so threads could not run in parallel, with the GIL or without."
 )
 REPEAT = message("Repeat this run on a quiet machine before you rely on the result: {reason}.")
-CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
+CPU_PER_REQUEST = {  # whether the factor is 1 or more, which means less CPU time
     True: message("{share} less CPU time per request"),
     False: message("{share} more CPU time per request"),
 }
+# in the address of a service that the reader starts by hand
 EXAMPLE_PORT = 8000
+# heads of columns
 FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
+# label of a note
 LATENCY = message("Latency")
+# name of the step that compares a runtime with itself (A/A)
 NOISE = message("noise")
-Setting = Sequence[Comparison]  # the comparisons of one setting
+Setting = Sequence[Comparison]  # the comparisons of one setting, in the order of View.comparisons
 STEP: Col[Comparison] = col(
     "step", lambda one: NOISE if one.step == "aa" else one.step_name, leads=True
 )
@@ -113,6 +123,7 @@ def answer(view: View) -> list[Message | Table]:
     return [
         *[ONE_CORE] * (view.machine.available_cores == 1),
         *(message("{reason}.", reason=one) for one in background(view.run.cells)),
+        # if other processes were not busy, disturbances are part of the caution instead
         *(replace(REPEAT, args={"reason": one}) for one in disturbed if is_busy),
         *body,
         *[arms] * bool(is_one and (why or latency[0])),
@@ -122,6 +133,7 @@ def answer(view: View) -> list[Message | Table]:
 
 def _chosen(compared: Sequence[Comparison], main: Comparison) -> list[Comparison]:
     """Return the comparisons that the table of several settings shows."""
+    # the effect of the GIL, and that of the last runtime compared with the first
     names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
     return [one for one in compared if one.step in names]
 
@@ -180,6 +192,7 @@ def _systems(
     cols: list[Col[Setting]] = [
         col("system", lambda setting: view.settings.number(setting[0].system))
     ]
+    # of a step that occurs several times, such as version, the last comparison stands for all
     for one in {one.step: one for one in chosen}.values():
         cols += _step_cols(one)
     more = plural(
@@ -195,7 +208,9 @@ def _systems(
 
 def _step_cols(like: Comparison) -> list[Col[Setting]]:
     """Return the columns of the step of *like* (a step compares two runtimes): base runtime, ratio
-    and verdict.
+    and verdict, or latency at a fixed rate.
+
+    If a setting has several comparisons of the step, the columns show the last one.
     """
     label = like.label
 
@@ -231,14 +246,15 @@ def with_page(section: Section, path: str) -> Section:
 
 
 def made_of(one: Comparison) -> Message:
-    """Return text on what makes up a throughput ratio: the changes in CPU time per request and in
-    cores in use.
+    """Return text on what makes up a throughput ratio: the numerator's CPU time per request and
+    cores in use, both compared with the denominator's.
 
     Return nothing if they are not known.
     """
     if not one.factors:
         return NOTHING
     cpu, cores = (one.factors[name].ratio or 1.0 for name in ("cpu_per_request", "cores_used"))
+    # a factor of 2 means half of the CPU time (record/comparison.py): the change is 1 / factor - 1
     spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
     return message(
         "{runtime} uses {spent} and {ratio}x as many CPU cores.",
@@ -299,7 +315,7 @@ def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
 def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view: View) -> Message:
     """Return warnings about what makes the ratios less reliable, with remedies.
 
-    disturbed: how the machine was not quiet
+    disturbed: sentences on how the machine was not quiet; empty if the answer begins with them
     """
     confounds = confounds_of([one for one in compared if one.verdict != "unjudged"])
     noise = max((one.noise_floor for one in compared if one.noise_floor), default=0.0)
@@ -360,6 +376,7 @@ def _next(view: View) -> Message:
         spent_s = view.run.spent_ns.get("cells", 0) / 1e9
         if not (spent_s and blocks):
             return message("More blocks may give the missing verdicts: {command}", command=command)
+        # the new blocks are expected to take as long as the earlier ones
         time = duration(more * spent_s / blocks)
         return message(
             "More blocks may give the missing verdicts in about {time}: {command}",
@@ -369,6 +386,7 @@ def _next(view: View) -> Message:
     changed = [one for one in compared if one.verdict in DIFFERENT]
     if not changed or any(profile.get("kind") == "locks" for profile in view.run.profiles):
         return NOTHING
+    # the logarithm makes 2x and 0.5x changes of equal size
     most = max(changed, key=lambda one: abs(log(one.ratio or 1.0)))
     chosen = f" --system {most.system}" if len({one.system for one in compared}) > 1 else ""
     command = f"{command_line(view.run, '--profile')}{chosen} --profile locks"

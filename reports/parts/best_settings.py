@@ -1,5 +1,10 @@
 """The best setting under each runtime: a table of settings by runtime, and what the best setting of
 another runtime costs there.
+
+parts/answer.py, sections/best.py and sections/capacity.py of reports/ use it. A choice is the best
+of several candidates under one runtime (analysis/choice.py). In a run of blocks, some blocks choose
+and the others judge the chosen setting. Every ratio here is from the judging blocks. A work is the
+set of parameters that all candidates of a choice have in common, as JSON text.
 """
 
 import json
@@ -19,8 +24,8 @@ from reports.document.model import Datum, Table, traced
 from reports.document.shapes import Col, col, table
 from reports.view import View
 
-BEST_MARK = "* "  # before the figure of the best setting of a runtime
-Line = tuple[Message, dict[str, Datum]]  # a setting, and its figure under each runtime
+BEST_MARK = "* "  # before the figure of the best setting of a runtime (Datum.mark)
+Line = tuple[Message, dict[str, Datum]]  # a setting, and its figure by runtime
 
 
 def setting_name(row: Row, among: Sequence[Row], view: View) -> Message:
@@ -82,10 +87,14 @@ def _sentences(choices: Mapping[str, Choice[Row]], view: View) -> Iterator[Messa
 
 
 def _named(choice: Choice[Row], among: Sequence[Row], view: View) -> Message:
-    """Return the best setting, and the second if the judging blocks do not tell them apart."""
+    """Return the best setting, and the second if the judging blocks do not tell them apart.
+
+    choice: one that has ended, so its best setting is known
+    """
     best, second = choice.best, choice.second
     assert best
     name = setting_name(best, among, view)
+    # throughput of the best divided by that of the second
     ratio = judged_ratio(second, best, doubt(view.comparisons)) if second else None
     if second is None or (isinstance(ratio, Estimate) and ratio.low > 1):
         return name
@@ -98,6 +107,7 @@ def _cost(row: Row, other: Row, arm: str, name: Message, view: View) -> Iterator
     """Yield what the setting *other*, the best under the runtime *arm*, costs where *row* is the
     best, or why this is not known.
     """
+    # throughput of the other divided by that of the best; the loss is 1 - ratio, so its ends swap
     ratio = judged_ratio(row, other, doubt(view.comparisons))
     about_it: dict[str, Any] = {"other": arm, "setting": name, "runtime": row.runtime}
     if not isinstance(ratio, Estimate):
@@ -128,9 +138,14 @@ def _cost(row: Row, other: Row, arm: str, name: Message, view: View) -> Iterator
 def setting_table(
     name: Message, groups: Sequence[tuple[Message, Sequence[Line]]], **more: Any
 ) -> Table:
-    """Return a table with a line for each setting and a column for each runtime."""
+    """Return a table with a line for each setting and a column for each runtime.
+
+    groups: (title, lines) of each group; a setting without a figure under a runtime shows '-'
+    more: other fields of Table
+    """
     arms = dict.fromkeys(arm for _, lines in groups for _, data in lines for arm in data)
     columns: list[Col[Line]] = [col("Setting", itemgetter(0))]
+    # `whole` makes these columns of numbers; each Datum formats its own figure
     columns += [col(verbatim(arm), partial(_datum, arm), whole) for arm in arms]
     return table(name, columns, groups, **more)
 

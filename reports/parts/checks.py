@@ -1,5 +1,10 @@
 """The checks of a run: each with its state, its finding, and the cells that the
 finding comes from.
+
+The section "Validity" (reports/sections/validity.py) shows every check, and the section "Verdict"
+shows checks_line(). A check takes the View of a run and returns a Check. To add one, write
+_check_NAME and add it to CHECKS, and to OF_PROBES if a search for the capacity has it, too.
+The names of cells are groups for links on the page (of_cells in analysis/cell_index.py).
 """
 
 from collections.abc import Callable, Sequence
@@ -38,12 +43,13 @@ from record.saved_run import NOT_TRIED, CellResult, Run
 from reports.document.model import Datum, words
 from reports.view import View
 
+# states of a check, which are also CSS classes of render/templates/page.css
 PASSED, WARNING, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 NOT_RECORDED = message("not recorded in any measurement")
 NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total")
-MOST_NOISE = 0.10
-MOST_NAMED = 4
-MOST_DEPENDENT = 0.20
+MOST_NOISE = 0.10  # noise floor, as a distance from a ratio of 1
+MOST_NAMED = 4  # settings that the finding on sleeping cores names
+MOST_DEPENDENT = 0.20  # share of comparisons; a few look dependent by chance
 MOST_ASLEEP = 0.1  # idle share of the cores that requests in flight could have kept busy
 Check = tuple[
     str, Message, str
@@ -69,6 +75,7 @@ def checks_line(view: View) -> Datum:
     bad = [name for worse in (FAILED, WARNING) for name, state in states.items() if state == worse]
     named = [*states.values()]
     passed, unknown = named.count(PASSED), named.count(UNKNOWN)
+    # an unknown result does not count as passed
     line = message("✓ All {all} checks passed.", all=len(named))
     if unknown:
         line = message(
@@ -90,6 +97,8 @@ def _result(
     """Return a check's result: *worst* if it found anything *bad*, passed if it looked at cells,
     and else unknown.
 
+    seen:    the finding
+    bad:     what is wrong; only its truth counts
     cells:   names of the bad cells, or else of all cells that the check looked at
     unknown: replaces the finding *seen* if there are no such cells
     """
@@ -127,6 +136,8 @@ def _check_code(view: View) -> Check:
     changes = list[Message]()
     for cell in cells:
         base = first.setdefault(packaged(cell), cell)
+        # code must equal that of the first cell, and an environment that of the first cell with the
+        # same system and arm
         if (cell.code, cell.environment) != (cells[0].code, base.environment):
             changed.append(cell)
             before, after = (environments.get(one.environment, {}) for one in (base, cell))
@@ -159,6 +170,7 @@ def _check_gil(view: View) -> Check:
     interpreted = [cell for cell in view.run.cells if cell.runtime != NATIVE]
     invalid = [cell for cell in interpreted if cell.status == "invalid"]
     ok = [cell for cell in interpreted if cell.status == "ok"]
+    # without a state of every ok cell, the check names no cells, so its result is unknown
     reporting = [cell for cell in ok if not unread(cell)]
     seen = message(
         "the state of the GIL and the JIT was read in {count} of {all} measurements; {invalid} "
@@ -221,6 +233,9 @@ def _core_use(
 ) -> tuple[list[float], list[Row], str]:
     """Return the shares of the cores that rows used, the rows that used too much, and the cells
     with the most use.
+
+    share_of: returns the share (0..1) that cells of a run used; None if unknown
+    is_much:  whether a share is too much
     """
     used = [
         (share, row)
@@ -276,6 +291,7 @@ def _check_quiet(view: View) -> Check:
     cells, seen = view.run.cells, view.others
     disturbed = otherwise_disturbed(cells)
     if not (disturbed or seen):
+        # a run that recorded how quiet the machine was passes; others are unknown
         known = of_cells(cells) if view.machine.quiet is not None else ""
         return _result(
             message("no disturbance was seen in any measurement"), False, known, NOT_RECORDED
@@ -324,6 +340,7 @@ def _check_independence(view: View) -> Check:
 
 
 def _check_warmup(view: View) -> Check:
+    # (row, seconds, lost share of answers); both are 0 if throughput was steady
     known = starts(view.rows)
     uneven = [start for start in known if start[1]]
     seen = message("throughput is steady from the start of each measurement")
@@ -402,7 +419,7 @@ def _check_noise(view: View) -> Check:
     return _result(seen, most > MOST_NOISE, cells, unknown)
 
 
-CHECKS = {
+CHECKS = {  # by name, in the order of the page
     message("All planned measurements were made"): _check_cells,
     message("All measurements used the same code and packages"): _check_code,
     message("All requests were answered correctly"): _check_answers,
@@ -418,4 +435,5 @@ CHECKS = {
     message("Blocks (rounds of measurement) are statistically independent"): _check_independence,
     message("The noise floor is low (A/A: the same runtime twice)"): _check_noise,
 }
+# all checks of a search for the capacity
 OF_PROBES = (_check_cells, _check_code, _check_gil, _check_quiet)

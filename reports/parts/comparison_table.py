@@ -1,4 +1,10 @@
-"""The table of comparisons with a forest plot, and its columns and sentences."""
+"""The table of comparisons with a forest plot, and its columns and sentences.
+
+Many sections of reports/sections/ use it, and reports/compare/compared_runs.py does for two saved
+runs. A ratio is the numerator's throughput divided by the denominator's, or the denominator's time
+divided by the numerator's. Above 1, the numerator is faster. An interval covers 95 %. With
+fewer than FEWEST_FOR_INTERVAL blocks, low and high are the range of the blocks instead.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -18,7 +24,7 @@ from reports.view import View
 
 Item = TypeVar("Item")
 BEYOND = 2.5  # how far beyond the outermost ratio the scale reaches at most, as a factor
-MOST_TICKS = 5
+MOST_TICKS = 5  # on a scale
 TICKS = (  # a scale has the first of these that puts at most MOST_TICKS on it
     (0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3),
     (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0),
@@ -26,6 +32,8 @@ TICKS = (  # a scale has the first of these that puts at most MOST_TICKS on it
     (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
     (0.01, 0.1, 1.0, 10.0, 100.0),
 )
+# by verdict; if the state of a Datum begins with "word ", render/html.py takes its text up to the
+# first blank as the sign, and hides the sign from screen readers
 SIGNS = {
     "faster": "▲",
     "slower": "▼",
@@ -35,12 +43,14 @@ SIGNS = {
     "unjudged": "·",
 }
 TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
+# heads of the column of ratios: with intervals, and with ranges only
 RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
-RATIO_ALONE = message("Ratio")
+RATIO_ALONE = message("Ratio")  # without either
+# heads of columns of sections/comparisons.py
 P, FLOOR = message("p value"), message("Noise floor")
-# The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each
-# verdict with limits.
+# names each comparison, such as 'GIL: 3.14t+gil → 3.14t', with a link to its cells
 STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)
+# the reason for each verdict, and its limits
 WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
@@ -100,6 +110,7 @@ def forest(
     by_head = [*grouped_items]
     compared = [comparison(item) for _, items in by_head for item in items]
     scale = _ratio_scale(compared)
+    # lines repeat the scale of the head as grid lines, without texts
     drawn = replace(
         scale, ticks=(), lines=(*((tick, "grid") for tick, _ in scale.ticks), (1.0, "unity"))
     )
@@ -141,6 +152,7 @@ def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
     ends = [
         end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)
     ]
+    # at least 0.9 to 1.1, with 4 % of room at each end
     low = max(min([*ends, *ratios, 0.9]) / 1.04, min(ratios) / BEYOND)
     high = min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND)
     ticks: list[float] = []
@@ -161,6 +173,8 @@ def ratio_datum(comparison: Comparison, figure: str = "ratio") -> Datum:
 def interval_datum(known: RatioInterval, comparison: Comparison, figure: str = "") -> Datum:
     """Return a ratio that belongs to a comparison, such as that of a latency percentile, with its
     interval or range.
+
+    figure: the name of the figure on the page (Datum.figure)
     """
     ends = {"low": known.low, "high": known.high}
     return number(

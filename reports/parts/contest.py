@@ -1,5 +1,10 @@
 """Rank systems that do the same work (the contestants) by requests per second, for the sections of
 experiments.
+
+The sections of experiments that rank systems (experiments/*/*_section.py) import this module as
+`shared`, and reports/sections/limit.py uses doubts(). A contest has the systems that were measured
+at one setting, and a standing is one of them with its row of results (analysis/contests.py). A
+share is the throughput of a system divided by that of the reference of its contest.
 """
 
 import re
@@ -28,7 +33,7 @@ from reports.document.shapes import (
 from reports.parts.gaps import absent_sentences
 from reports.view import View
 
-KEY = "record"
+KEY = "record"  # id of the section; a report has at most one ranking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +42,8 @@ class Ranking:
     first.
 
     name: the head of the first column
-    columns: the other columns: the key of a metric and its rank on a narrow terminal, or a column
-        of the experiment's
-    own
+    columns: the other columns: the key of a metric and its rank on a narrow terminal
+        (Column.rank), or a column of the experiment's own
     """
 
     title: Message
@@ -123,6 +127,7 @@ def published(name: Message, text: str, **more: Any) -> Table:
     (first, *heads), *lines = (re.split(" {2,}", line) for line in text.strip().splitlines())
     columns = []
     for place, head in enumerate([Message(msgid=first), *map(verbatim, heads)]):
+        # the first line decides for its column; `str` only aligns the texts like numbers
         is_number = lines[0][place][0].isdigit()
         columns.append(col(head, itemgetter(place), str if is_number else None))
     return table(name, columns, [(NOTHING, lines)], **more)
@@ -135,6 +140,7 @@ def doubts(view: View) -> Iterator[Message]:
     why = doubt(view.comparisons)
     yield from [message("{why}.", why=why)] if why else []
     for row in view.rows:
+        # the section "Results" says why a row has no figures; such a row is in no contest
         if row.trouble and row.figures:
             name = listed([view.settings.where(row), row.runtime])
             yield traced(message("{name}: {trouble}.", name=name, trouble=row.trouble), row.trace)

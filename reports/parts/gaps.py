@@ -1,4 +1,9 @@
-"""Say what a run did not measure: systems and runtimes, each with the reason."""
+"""Say what a run did not measure: systems and runtimes, each with the reason.
+
+A runtime is missing if this machine lacks its interpreter (Run.missing). A system is absent if it
+could not be measured under a runtime (SavedPlan.absent). parts/answer.py, parts/contest.py and
+sections/results.py of reports/ show these sentences.
+"""
 
 from collections.abc import Sequence
 from operator import attrgetter

@@ -1,4 +1,10 @@
-"""The headline of a run: the sentence that states the result of its main comparison."""
+"""The headline of a run: the sentence that states the result of its main comparison.
+
+parts/answer.py, parts/swept_values.py and sections/verdict.py of reports/ use it, and so does
+commands/running.py for --fail-if-slower. A comparison (analysis/comparing.py) divides the
+throughput of the numerator by that of the denominator, and latency percentiles the other way round:
+above 1, the numerator is better. Its step says in what the two runtimes differ.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +31,7 @@ from reports.document.model import ABSENT
 from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
-CAUSES = {  # what each step changes
+CAUSES = {  # by step: what it changes; a step without an entry gets no such words
     "lock": message("removing the GIL"),
     "build": message("the free-threaded build"),
     "jit": message("enabling the JIT"),
@@ -33,8 +39,9 @@ CAUSES = {  # what each step changes
     "version": message("the newer Python version"),
     "other": message("{numerator} instead of {denominator} ({causes})"),
 }
+# steps, the one that a headline prefers first; those of values and of best settings are never here
 MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")
-SERVES = {
+SERVES = {  # by verdict, or unmeasured if there is no ratio
     "faster": message("{setting}: {numerator} serves {ratio} the requests of {denominator}{but}."),
     "slower": message(
         "{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."
@@ -64,8 +71,8 @@ TAIL_WORDS = {  # by the verdict on a percentile of latency
 }
 CHANCE = message("the difference may be chance")
 TOPOLOGY = message("the topology")
-FEWEST_SETTINGS = 2
-MOST_ROUTES = 3
+FEWEST_SETTINGS = 2  # for a headline that names the lowest and the highest ratio
+MOST_ROUTES = 3  # that a headline names
 EFFECTS = {  # what a step does, by verdict
     "faster": message("raises throughput in {systems}"),
     "slower": message("lowers throughput in {systems}"),
@@ -148,7 +155,7 @@ def _judged_place(one: Comparison, telling: Sequence[str], *, is_own: bool) -> M
 
 def rank(one: Comparison) -> int:
     """Return a comparison's rank in MAIN, the order in which comparisons are preferred for the
-    headline.
+    headline; 0 is the first. Raises ValueError for a step that MAIN lacks, such as value.
     """
     return MAIN.index(one.step)
 
@@ -166,9 +173,11 @@ def headline(one: Comparison, names: Mapping[str, str]) -> Message:
     if one.step in CAUSES and not one.between_services:
         cause = replace(CAUSES[one.step], args={**arms, "causes": one.step_name})
         setting = message("{setting}, {cause}", setting=setting, cause=cause)
+    # chance does not explain an interval that excludes 1, so the sentence names the obstacle
     is_excluded = one.low is not None and one.high is not None and not one.low <= 1 <= one.high
     args: dict[str, Arg] = {
         **arms,
+        # of failed cells only their number, because their reason can be long
         "why": one.why.args.get("failures", one.why) if one.why.code == FAILED else one.why,
         "setting": _in_company(setting, one),
         "ratio": ratio_text(one),
@@ -244,6 +253,7 @@ def _tail_words(one: Comparison, name: str) -> Message:
     name: a key of the comparison's tails
     """
     tail = one.tails[name]
+    # a ratio above 1 means less latency, so the latency itself changes by the factor 1 / ratio
     change = abs(1 / tail.ratio - 1) if tail.ratio else 0.0
     return replace(TAIL_WORDS[tail.verdict], args={"name": name, "share": whole_percent(change)})
 
@@ -288,6 +298,7 @@ def ratio_text(one: Comparison) -> str:
     """
     if one.verdict == "invalid":
         return ABSENT
+    # numbers are written alike in all languages; the x stands between the ratio and its interval
     value, space, bounds = ratio_datum(one).text(ENGLISH).partition(" ")
     return value if value == ABSENT else f"{value}x{space}{bounds}"
 
@@ -323,6 +334,7 @@ def gains(view: View) -> list[Message]:
     for count in dict.fromkeys((1, view.machine.available_cores)):
         some = [one for one in judged if one.params.get("NUM_API_SERVICES") == count]
         clauses = [*_effects(some, view)]
+        # a sentence names each system once, so it cannot state several settings of one system
         if clauses and len({one.system for one in some}) == len(some):
             args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
             if step != "lock":

@@ -1,4 +1,10 @@
-"""How the cells of a run were measured, as text."""
+"""How the cells of a run were measured, as text.
+
+The sections "Results" and "Machine" of reports/sections/ show it. A cell is one measurement, and a
+turn is a slice of time in which only one of the compared arms gets requests. core/method.py
+explains the fields of a method. Text for a new field is a new line of `choices`, in the order of
+the sentence.
+"""
 
 from core.messages import NOTHING, Message, listed, message
 from core.method import SAME, Method, size_text
@@ -19,7 +25,9 @@ def method_words(method: Method) -> Message:
     warm = message("warm-up of {share:.0%} of the requests", share=method.warmup.share)
     if method.duration_s:
         warm = message("warm-up of {share:.0%} of this time", share=method.warmup.share)
+    # whether each part applies, and the part
     choices = (
+        # a warm-up that is a share stands after the duration to which it refers
         (not method.duration_s and method.warmup.share, warm),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
         (
@@ -44,6 +52,7 @@ def order_words(view: View) -> Message:
     plan, turns = view.plan, [cell.turns for cell in view.run.cells if cell.turns.slices]
     alternating = [one for one in turns if one.slices > 1]
     if plan.method.slices and turns:
+        # the shortest and the longest slice, or one length if all are equal
         lengths = sorted({one.length_ns for one in alternating or turns})
         seconds = " - ".join(
             f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))

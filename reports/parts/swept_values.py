@@ -1,5 +1,11 @@
 """What the values of a swept parameter do to throughput under each runtime, as sentences and a
 table.
+
+A sweep is a parameter that has several values while the other parameters stay the same. The step
+`value` compares a later value with the first one under one arm, which is numerator and denominator.
+The step `interaction` divides the ratio of two runtimes at the last value by their ratio at the
+first. analysis/pairs.py makes both. answer() is for the terminal, sweep_sentences() and headlines()
+are for the page, and commands/report.py stores run_headline() in the run.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,8 +22,8 @@ from reports.parts.headline import main_headline, ratio_text, tails_text
 from reports.view import View
 
 TITLE = message("Comparison of parameter values")
-MOST_SWEEPS = 4  # sentences on a terminal
-MOST_PACKAGES = 20
+MOST_SWEEPS = 4  # that a terminal shows; the page shows all
+MOST_PACKAGES = 20  # that a sentence names
 DEPENDS = {  # by the verdict on the ratio of the two ratios
     "faster": message(
         "{numerator} compared with {denominator}: the throughput ratio depends on {name}. At "
@@ -32,6 +38,7 @@ DEPENDS = {  # by the verdict on the ratio of the two ratios
         "depends on {name}. At {after}, it is {ratio} the ratio at {before}."
     ),
 }
+# a smaller ratio depends on the value as much as a larger one
 DEPENDS["slower"] = DEPENDS["faster"]
 
 
@@ -50,6 +57,7 @@ def run_headline(view: View) -> Message:
     it has no comparison.
     """
     said = main_headline(view.comparisons, view.names)
+    # as plain messages: a saved run has its headline, and Traced is only for reports
     of_values = [Message(msgid=one.msgid, args=one.args) for one in headlines(view)]
     first = [*of_values, said] if has_variants(view) else [said, *of_values]
     return next(filter(None, first), NOTHING)
@@ -89,6 +97,8 @@ def answer(view: View) -> list[Message | Table]:
 def sweeps(view: View) -> list[tuple[Message, list[Comparison]]]:
     """Return (label, comparisons) of each swept parameter. The label has the system, and other
     parameters that vary.
+
+    The comparisons are those of the steps `value` and `interaction`, values in the plan's order.
     """
     by_sweep = grouped(view.of_values, lambda one: (one.key, one.change[0]))
     telling = varying([compared[0] for compared in by_sweep.values()])
@@ -108,6 +118,7 @@ def sweeps(view: View) -> list[tuple[Message, list[Comparison]]]:
 
 def _last(compared: Iterable[Comparison]) -> list[Comparison]:
     """Return the comparison of the last value with the first under each runtime."""
+    # later values replace earlier ones of the same runtime
     return [*{one.numerator: one for one in compared if one.step == "value"}.values()]
 
 
@@ -121,6 +132,7 @@ def sweep_sentences(label: Message, compared: Sequence[Comparison], view: View) 
 def _packages(compared: Sequence[Comparison], view: View) -> Iterator[Message]:
     """Yield which packages of the service differ between the first and another value."""
     for one in compared:
+        # settings: the denominator's, then the numerator's
         before, after = (packages_at(setting, one, view.run) for setting in one.settings)
         changes = [
             f"{name} {before.get(name, NONE)} → {after.get(name, NONE)}"

@@ -1,4 +1,9 @@
-"""The console on which reports are printed, and line breaks that suit Chinese text."""
+"""The console on which reports are printed, and line breaks that suit Chinese text.
+
+Commands print sections, tables and lists on terminal(), and reports/terminal/progress.py prints its
+display there. render/terminal.py and terminal/listing.py of reports/ break lines with wrapped().
+The import registers the error handler "spelled" for all codecs of the process.
+"""
 
 import codecs
 import os
@@ -10,9 +15,9 @@ from typing import IO, Any, cast
 from rich.cells import cell_len
 from rich.console import Console
 
-PIPED_WIDTH = 80
-WIDE = r"\u2e80-\uffef"
-MARKS = "，。；：、）”"
+PIPED_WIDTH = 80  # columns, if the output is no terminal and COLUMNS is not set
+WIDE = r"\u2e80-\uffef"  # part of a regular expression: characters of two columns
+MARKS = "，。；：、）”"  # never at the start of a line
 SPELLINGS = {
     "→": "->",
     "×": "x",
@@ -49,7 +54,7 @@ class _Trimmed:
 
 def terminal(stream: IO[str] | None = None) -> Console:
     """Return a console on *stream* (standard output by default), 80 columns wide if the stream is
-    not a terminal.
+    not a terminal. The error handler of a stream that is not UTF is changed to "spelled".
 
     The width is set because rich would otherwise take it from standard input or standard error when
     output is piped. COLUMNS and NO_COLOR are respected. Control codes are written to terminals

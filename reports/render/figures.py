@@ -1,5 +1,10 @@
 """Draw panels of figures with matplotlib as SVG for the page, and join them to one file a figure in
 plots/.
+
+reports/write.py calls page_panels() and sheet() for each figure of a report, and render/html.py
+calls page_panels() for other documents. matplotlib writes one SVG per panel, and _FOR_PAGE edits
+its text. The patterns depend on matplotlib, so look at the plots after an update of matplotlib.
+Drawing changes process-wide settings of matplotlib (panels.style), so only one thread may draw.
 """
 
 import re
@@ -19,6 +24,8 @@ from reports.document.model import COUNT, Figure, Panel
 from reports.render import panels
 from reports.render.panels import COLOURS, LINK
 
+# CSS variables by colour. Each opaque colour of colours.css (#rrggbb) is unique, so a colour in an
+# SVG can be replaced by its variable, which has another value in dark mode.
 _VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
 
 
@@ -41,6 +48,7 @@ def _link(start: re.Match[str]) -> str:
     return f'<a href="#cells" {attributes}><title>{tip}</title>'
 
 
+# pattern and replacement, in this order: later patterns match what earlier ones leave
 _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?s)<metadata>.*?</metadata>|<!--.*?-->", ""),
     (r" font-family: [^;\"]*;|font: [^;\"]*?(?=\d+px)| transform=\"rotate\(-0 [^\"]*\"", ""),
@@ -53,13 +61,15 @@ _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"', r'class="mark \1"'),
 )
 POINTS_PER_INCH = 72
-MOST_COLUMNS = 3
+MOST_COLUMNS = 3  # panels beside each other in a file of plots/
+# width of a file, left edge of its texts, distance of lines, and space above a panel's title
 LEAST_WIDTH, EDGE, LINE, TITLE_GAP = (
     468.0,
     7,
     12.6,
     18,
 )  # in points, as all lengths of a file in plots/
+# width of a character in points, by which texts are wrapped
 TITLE_CHARACTER, CAPTION_CHARACTER = 6.3, 5.4
 FONTS = (
     "DejaVu Sans, Noto Sans CJK SC, Source Han Sans SC, WenQuanYi Zen Hei, PingFang SC, "
@@ -97,6 +107,7 @@ def _panel_svg(key: str, panel: Panel, language: Language) -> str:
     height, margins = panels.panel_height(panel), panels.margins(panel, language)
     width = panels.width(margins)
     text = StringIO()
+    # ids in the SVG depend on the key alone: unique on the page, and equal in every report
     with matplotlib.rc_context({"svg.hashsalt": key}):
         drawing = Drawing(figsize=(width, height))
         left, bottom, up = (
@@ -130,6 +141,7 @@ def sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
     """
     language = Printable(language)
     sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
+    # panels in a row: all if they are few, else as in a square, but at most MOST_COLUMNS
     across = (
         min(MOST_COLUMNS, ceil(len(drawn) ** 0.5))
         if len(drawn) > MOST_COLUMNS
@@ -176,5 +188,8 @@ def _text(lines: Sequence[str], left: float, top: float, style: str) -> str:
 
 
 def _lines(words: Message, width: float, character: float, language: Language) -> list[str]:
-    """Return the text, split into lines that fit into *width* points."""
+    """Return the text, split into lines that fit into *width* points.
+
+    character: the width of a character in points
+    """
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)

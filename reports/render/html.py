@@ -1,5 +1,10 @@
 """Render a document as one self-contained HTML page. The templates do not depend on what a section
 is about.
+
+reports/write.py and the commands compare and stress call page(). The templates of render/templates/
+call the methods of _Words by name, and cells.js reads the attributes data-* that they write.
+A Datum or text names the cells (measurements) that it comes from, and links to them if the document
+has the table of all cells. Everything that reaches Markup must have been escaped before.
 """
 
 import re
@@ -16,9 +21,9 @@ from core.messages import Arg, Message, message
 from reports.document.model import COUNT, Column, Datum, Document, Figure, Table, Traced
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-HTML_LANGUAGES = {"zh": "zh-Hans"}
-# START cells BETWEEN figure BETWEEN text END. with_printable_args() takes such characters out of
-# foreign texts.
+HTML_LANGUAGES = {"zh": "zh-Hans"}  # attribute lang of the page, if it is not the language's name
+# _Linking writes START cells BETWEEN figure BETWEEN text END, and _links() reads it.
+# with_printable_args() takes these characters out of foreign texts.
 _START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
 _PIECES = re.compile(
     f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)"
@@ -76,6 +81,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # compact JSON for the trees of flame graphs
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
 
@@ -131,7 +137,9 @@ class _Words:
             return unbroken(text)
         named = soft(text)
         mark, _, word = text.partition(" ")
-        if datum.state.startswith("word ") and not mark.isalnum():  # a sign before the verdict
+        # If the text is a sign, a blank and words (SIGNS in parts/comparison_table.py), narrow
+        # screens show only the sign, and screen readers read only the words.
+        if datum.state.startswith("word ") and not mark.isalnum():
             named = Markup(
                 f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> '
                 f"{escaped(word)}</span>"
@@ -163,7 +171,7 @@ class _Words:
         return [*zip(titles, map(Markup, self._draw(figure)), strict=True)]
 
 
-OF_PAGE = {
+OF_PAGE = {  # texts of the templates, by their name there
     "skip": message("Skip to the verdict"),
     "contents": message("Contents"),
     "data": message("Data table"),
@@ -199,7 +207,10 @@ def unbroken(command: str) -> Markup:
 
 @cache
 def sign(look: int) -> Markup:
-    """Return the marker of a runtime or service as SVG, for display beside its name."""
+    """Return the marker of a runtime or service as SVG, for display beside its name.
+
+    look: the index of its style; markers m0 to m7 are in templates/definitions.svg
+    """
     place = look % COUNT
     return Markup(
         '<svg class="sign" width="12" height="12" aria-hidden="true" focusable="false">'

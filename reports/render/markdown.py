@@ -1,4 +1,8 @@
-"""The renderer of a document as Markdown. Only this module escapes texts for Markdown."""
+"""The renderer of a document as Markdown. Only this module escapes texts for Markdown.
+
+reports/exports/texts.py writes it as a file of a run, and the commands stress and audit print it.
+A section's flame graphs, and the texts that it has for a terminal, are left out.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,8 +12,11 @@ from core.languages import Language, Printable
 from core.messages import Message
 from reports.document.model import Document, Line, Section, Table
 
-PICTURE = "plots/{key}.svg"
+PICTURE = "plots/{key}.svg"  # reports/write.py writes these files
+# characters that mean something within a line: an underscore does not within a word, an ampersand
+# only at the start of an entity
 _INLINE = re.compile(r"([\\|<*`~\[]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=#?[0-9A-Za-z]+;))")
+# what means something at the start of a line, such as a heading, a list or its number
 _BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 
 
@@ -90,10 +97,14 @@ def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
 
 
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    """Return a Markdown table whose columns are also aligned in its source."""
+    """Return a Markdown table whose columns are also aligned in its source.
+
+    numeric: whether each column has numbers, which are aligned to the right
+    """
     rows = [[*map(_in_line, line)] for line in (heads, *lines)]
     columns = []
     for right, (head, *texts) in zip(numeric, zip(*rows, strict=True), strict=True):
+        # a rule has at least three characters
         width = max(3, *map(len, [head, *texts]))
         rule = "-" * (width - 1) + ":" if right else "-" * width
         align = str.rjust if right else str.ljust

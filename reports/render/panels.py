@@ -1,4 +1,10 @@
-"""Draw one panel of a figure on matplotlib's axes."""
+"""Draw one panel of a figure on matplotlib's axes.
+
+For each panel, figures.py asks this module for the size, makes the axes, and calls draw(). A panel
+is one plot of a figure, and a curve is what it shows of one arm (runtime or service), as
+reports/document/model.py declares them. Sizes are in inches. MARKERS should look like m0, m1 and so
+on of templates/definitions.svg, which the page draws beside the names of arms.
+"""
 
 import re
 import warnings
@@ -24,19 +30,22 @@ COLOURS = dict(
     re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0])
 )  # light, by name
 SOFT = COLOURS["soft"]
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # by index of the arm's style
 DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
 WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
+# height of a bar with its gap; space below the axes for the labels of ticks and of the axis
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5
 BAR_HEIGHT = 0.8  # of the distance between bars whose y differs by 1
+# least margins at the sides, and the width of a character of a text in them
 LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
-NAME_GAP = 0.062
+NAME_GAP = 0.062  # least distance between names of lines, as a share of HEIGHT
+# space above the axes, if their vertical axis lists names, and if it is a scale
 ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = (
     0.08,
     0.26,
 )  # the second leaves room for the label of the scale
-LINK = "#cells:"
-STYLE = CSS.with_name("plots.mplstyle")
+LINK = "#cells:"  # start of a mark's URL, which figures.py makes a link of the page
+STYLE = CSS.with_name("plots.mplstyle")  # a file; figures.STYLE is CSS
 COLOURED: dict[Any, Any] = {
     "text.color": COLOURS["ink"],
     "grid.color": COLOURS["hair"],
@@ -58,6 +67,7 @@ class ArmStyle:
 
 def arm_style(place: int) -> ArmStyle:
     """Return the colour, marker and dashes for the runtime or service (arm) with index *place*."""
+    # each further round of colours begins one marker and one kind of dashes later
     sign = place + place // COUNT
     return ArmStyle(
         colour=COLOURS[f"r{place % COUNT}"],
@@ -68,7 +78,9 @@ def arm_style(place: int) -> ArmStyle:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Return a context in which figures are drawn and saved in the common style."""
+    """Return a context in which figures are drawn and saved in the common style. It changes
+    matplotlib's settings and the warnings of the whole process.
+    """
     with (
         matplotlib.rc_context(COLOURED, STYLE),
         warnings.catch_warnings(),
@@ -192,6 +204,7 @@ def _scale(axes: Axes, panel: Panel, language: Language) -> None:
 def _locator(of: Axis) -> MaxNLocator | LogLocator:
     if not of.is_log or of.high < 4 * of.low:
         return MaxNLocator(5, steps=(1, 2, 2.5, 5, 10))
+    # a ratio: the wider the scale, the fewer ticks has each power of ten
     decades = of.high / of.low
     return LogLocator(
         subs=(1.0,) if decades > 300 else (1.0, 3.0) if decades > 30 else (1.0, 2.0, 5.0)
@@ -258,6 +271,7 @@ def _names(axes: Axes, panel: Panel, language: Language) -> None:
     named = [curve for curve in panel.curves if curve.line]
     ends = {id(curve): float(to_axes.transform(curve.line[-1])[1]) for curve in named}
     ended = sorted(named, key=lambda curve: ends[id(curve)])
+    # in units of the axes' height
     gap = NAME_GAP * HEIGHT / max(0.5, axes_height(panel))
     for place, curve in zip(spread([ends[id(curve)] for curve in ended], gap), ended, strict=True):
         axes.text(

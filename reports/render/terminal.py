@@ -1,5 +1,9 @@
 """The renderer of sections on a terminal: wrapped sentences, and tables that fit its width, with
 bars if possible.
+
+Commands call print_section(), which prints what a section has in its field `terminal`, and
+print_table(). Widths are in columns of the terminal, and a Chinese character takes two. A bar is
+the first drawing (Strip) with bars in a line of the table.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,10 +23,11 @@ from core.messages import Message
 from reports.document.model import Column, Line, Section, Strip, Table
 from reports.render.console import wrapped
 
-GAPS = (2, 1)
-LEAST_BAR, MOST_BAR = 8, 24
-BAR_RANK = 6
-INDENT = 2
+GAPS = (2, 1)  # between columns; the first that lets all columns fit is used
+LEAST_BAR, MOST_BAR = 8, 24  # width of bars
+BAR_RANK = 6  # a bar is preferred to columns with a higher rank (Column.rank)
+INDENT = 2  # of lines below the title of their group
+# styles of rich, by a CSS class of Datum.state; the first that matches counts
 STYLES = {"faster": "green", "slower": "red", "failed": "red", "trouble": "red", "passed": "green"}
 Columns = list[tuple[int, JustifyMethod]]  # width and alignment
 
@@ -262,7 +267,7 @@ def _strip(line: Line) -> Strip | None:
     return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
 
 
-EIGHTHS = " ▏▎▍▌▋▊▉█"
+EIGHTHS = " ▏▎▍▌▋▊▉█"  # of a character: index is the number of filled eighths
 
 
 def bar(share: float, width: int, *, unicode: bool = True) -> str:

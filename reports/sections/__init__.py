@@ -6,7 +6,11 @@ They are the modules of this package, and the files *_section.py of the experime
 A section of one experiment also has
     VIEW: str                             the view of that experiment's plan
 A section that a search for the capacity shows, too, also has
-    OF_SEARCHES: bool                     True
+    OF_SEARCHES: bool                     True; all other sections are left out of such a report
+
+reports/run_document.py calls sections() for the page and the files of a report, and
+commands/report.py for the terminal. A section() only makes a value from the view (reports/view.py):
+it writes nothing, and does not change what the view returns, which all sections share.
 """
 
 import pkgutil
@@ -22,6 +26,8 @@ from reports.view import View
 @cache
 def modules() -> tuple[ModuleType, ...]:
     """Return the modules of all sections, in the order in which a report shows them."""
+    # sorted() is stable: modules with the same PLACE stay in the order of their names, and those of
+    # this package come before those of the experiments.
     names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
     found = [import_module(name) for name in (*names, *experiments.modules(experiments.SECTIONS))]
     return tuple(

@@ -1,5 +1,10 @@
 """The best of several settings under each runtime: a table of settings by runtime, and a sentence
 for each runtime.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+Even-numbered blocks choose the best setting, and odd-numbered blocks judge it
+(analysis/choice.py). A kind of work is the JSON text of the parameters that its settings share.
 """
 
 import json
@@ -31,9 +36,9 @@ from reports.parts.best_settings import (
 from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
-PLACE = 42
+PLACE = 42  # in the order of sections (reports/sections/__init__.py)
 TITLE = message("The best setting under each runtime")
-JUDGED = "of judging blocks"
+JUDGED = "of judging blocks"  # name of the figure on the page
 SETTINGS = message(
     "Requests/s of each setting. * marks the best setting of a runtime, which was chosen in other "
     "blocks than those shown"
@@ -98,6 +103,7 @@ class Work:
         """
         found: dict[Key, Line] = {}
         for row in self._view.rows:
+            # By identity: view.choices has the rows of view.rows themselves.
             if any(row is candidate for candidate in self._rows):
                 judged = [cell for cell in judging(row).values() if cell.status == "ok"]
                 mark = BEST_MARK if row is self._choices[row.runtime].best else ""
@@ -123,6 +129,7 @@ class Work:
             if choice.best:
                 yield about(self._best_sentence(choice.best, choice), self.label, arm)
         for step in self._view.between_bests:
+            # The params of a step between best settings are the work, in the same order of keys.
             if json.dumps(step.params) == self._work:
                 yield traced(about(self._step_sentence(step), self.label), step.trace)
 
@@ -131,6 +138,7 @@ class Work:
         sentence = chosen_words(self._name(best), choice)
         if choice.second:
             second = self._name(choice.second)
+            # throughput of the best divided by that of the second, or why it is not known
             times = judged_ratio(choice.second, best, doubt(self._view.comparisons))
             if isinstance(times, Estimate):
                 chance = message(" (the difference may be chance)")
@@ -171,6 +179,7 @@ class Work:
         if step.obstacle:
             verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)
         ratios = message("{ratio} times the throughput", ratio=ratio_datum(step).text(ENGLISH))
+        # paired_ratio() divides the first by the second: it is made for times, not throughputs.
         if memory := paired_ratio(_memory(above), _memory(below)):
             more = message("{ratio} times the memory", ratio=estimate(memory, hundredths))
             ratios = listed([ratios, more], last=AND)

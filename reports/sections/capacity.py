@@ -1,5 +1,11 @@
 """The report's section on capacity: the highest request rate at which each runtime or service meets
 its objectives.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+An arm is a compared runtime or service. A probe is one measurement at one request rate. If
+plan.picks is true, the first probes chose each arm's best setting. view.capacities then have only
+the later probes, at the chosen setting (analysis/capacity_search.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,11 +38,12 @@ from reports.document.shapes import Col, arm_col, col, metric_col, table, tip, w
 from reports.parts.best_settings import BEST_MARK, Line, chosen_words, setting_table
 from reports.view import View
 
-PLACE = 11
-OF_SEARCHES = True
+PLACE = 11  # in the order of sections (reports/sections/__init__.py)
+OF_SEARCHES = True  # a report on a search for the capacity has this section, too
 TITLE = message("Capacity")
-GIB = 2**30
+GIB = 2**30  # bytes
 CORES, MEMORY = METRICS["service_cores"], METRICS["service_memory_bytes"]
+# the metrics of a probe: columns of the table of probes, and the panels of a figure
 SHOWN = (METRICS["p50_ns"], METRICS["p99_ns"], METRICS["p999_ns"], CORES, MEMORY)
 
 
@@ -45,6 +52,8 @@ def section(view: View) -> Section:
     a search.
     """
     found = view.capacities
+    # The key is that of verdict.py, which a search does not have: commands/report.py prints the
+    # section with this key last.
     if not found:
         return Section(key="verdict", title=TITLE)
     steps = [_step_sentence(one, view) for one in ratios(view.run, found)]
@@ -159,7 +168,7 @@ def _step_sentence(one: CapacityRatio, view: View) -> Message:
 
 def verdict_text(one: CapacityRatio, view: View) -> Message:
     """Return a verdict that says so if other processes used much of the cores in any block of the
-    search.
+    search. Faster, slower and equivalent alone say so.
     """
     most = max(view.others.by_block.values()) if view.others else 0.0
     return on_busy(WORDS[one.verdict], most) if one.verdict in DECIDED else WORDS[one.verdict]
@@ -198,7 +207,9 @@ def _choice_sentences(view: View) -> Iterator[Message]:
 
 
 def _may_be_chance(best: Capacity, second: Capacity) -> bool:
-    """Return whether the intervals of two capacities overlap, or one capacity has none."""
+    """Return whether the lead of *best* may be chance: the intervals overlap, or one is missing."""
+    # If one is missing, the lead is certain only if the best met the objectives at some rate, and
+    # the second at none.
     if not (best.crossing and second.crossing):
         return bool(second.highest_pass) or not best.highest_pass
     return second.crossing.high >= best.crossing.low
@@ -327,6 +338,7 @@ def _figures(view: View) -> Iterator[Figure]:
     """Yield a figure per setting with latency, CPU use and memory by request rate. Each mark is one
     measurement.
     """
+    # If the search chose settings, each arm has its own, so all arms are in one figure.
     groups = grouped(view.capacities, lambda one: view.plan.picks or one.setting).values()
     for place, group in enumerate(groups):
         panels = tuple(filter(None, (_panel(group, view, metric) for metric in SHOWN)))

@@ -1,4 +1,8 @@
-"""Show all cells (single measurements) of a run in one table, which can be sorted and filtered."""
+"""Show all cells (single measurements) of a run in one table, which can be sorted and filtered.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,8 +17,8 @@ from reports.document.model import Datum, Section, arm, number, words
 from reports.document.shapes import Col, col, metric_head, table
 from reports.view import View
 
-PLACE = 200
-OF_SEARCHES = True
+PLACE = 200  # in the order of sections (reports/sections/__init__.py)
+OF_SEARCHES = True  # a report on a search for the capacity has this section, too
 TITLE = message("All cells (single measurements) of the run")
 
 
@@ -41,6 +45,7 @@ def section(view: View) -> Section:
         ),
         col("Cell", "cell_id"),
     ]
+    # (name, index in cols): Status comes after three columns and the parameters
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(
         "Each line of this table shows one cell: one measurement of one setting under one runtime, "
@@ -62,7 +67,7 @@ def _parameter(name: str, view: View) -> Col[CellResult]:
 
 
 def _metric_col(metric: Metric, cells: Sequence[CellResult]) -> Col[CellResult]:
-    """Return the table column of a metric, with raw values for sorting. The column is empty for
+    """Return the table column of a metric, with raw values for sorting. Its cells are empty for
     unknown values.
     """
     column, form = metric_head(metric, cells, lambda metric, cell: metric.read(cell))

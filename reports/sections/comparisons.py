@@ -1,5 +1,9 @@
 """Show all comparisons of runtimes in one forest plot, with a table of the reasons for their
 verdicts.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+A step is the compared difference, such as the GIL. The step "aa" compares a runtime with itself.
 """
 
 from analysis.comparing import Comparison
@@ -19,7 +23,7 @@ from reports.parts.comparison_table import (
 )
 from reports.view import View
 
-PLACE = 41
+PLACE = 41  # in the order of sections (reports/sections/__init__.py)
 
 
 def section(view: View) -> Section:
@@ -27,6 +31,7 @@ def section(view: View) -> Section:
     reasons for verdicts.
     """
     settings = of_settings(view.compared, view)
+    # The items of the plot are the comparisons themselves.
     shown = forest(TITLE, settings, lambda one: one, [STEP_COL])
     return Section(  # the first screen has the only setting already
         "comparisons", TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
@@ -35,6 +40,7 @@ def section(view: View) -> Section:
 
 def _reasons(view: View) -> Table:
     """Return a table with the reason, p value and noise floor of each comparison."""
+    # A noise floor links to the cells of the A/A comparison that measured it at the same setting.
     floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
         col("Setting", view.settings.short),

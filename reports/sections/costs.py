@@ -2,6 +2,10 @@
 
 The costs of a request for services and clients are what the operating system and the handlers
 counted.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+A row of a table is a setting under one runtime; its good cells are the measurements that are ok.
 """
 
 from collections.abc import Sequence
@@ -18,15 +22,15 @@ from reports.document.model import Datum, Section, Strip, Table
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
 
-PLACE = 21
+PLACE = 21  # in the order of sections (reports/sections/__init__.py)
 
 
 @dataclass(frozen=True)
 class Cost:
     """A cost of a request: microseconds or context switches.
 
-    metric: the key of the metric of a cell; all but times of single requests are totals, and
-        divided by the requests
+    metric: the key of the metric of a cell; all but waiting times, which are of single requests,
+        are totals, and divided by the answered requests
     head: the head of its column, in English
     """
 
@@ -34,8 +38,8 @@ class Cost:
     head: str
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
-        """Return the median over the measurements (cells) where the cost is known; None if it is
-        unknown in all.
+        """Return the median over the measurements (cells) where the cost is known, in us for a
+        time; None if it is unknown in all.
         """
         is_of_a_request = self.metric.startswith("waiting")
         found = median_of(
@@ -48,6 +52,7 @@ CALC = Cost("calc_ns", "calculation")
 USER = Cost("service_cpu_user_ns", "user")
 KERNEL = Cost("service_cpu_system_ns", "kernel")
 WAITING = Cost("waiting_mean_ns", "waiting")
+# the columns of the first table, and of the folded one
 TIMES = (
     CALC,
     USER,
@@ -105,11 +110,13 @@ def _times(arm: Col[Row], view: View) -> Table:
         parts = _parts(row)
         ends = pairwise(accumulate(parts.values(), initial=0.0))
         bars = [
+            # s0 to s3 are in the order of _parts(), as are the keys of the table below
             (start, end, f"piece s{place}")
             for place, (start, end) in enumerate(ends)
             if end > start
         ]
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
+        # 1.0 if nothing is known: a scale needs a length
         strip = Strip(high=longest[row.key] or 1.0, bars=bars, tip=f"{row.runtime}: {tip} us")
         return Datum(strip=strip, cells=row.trace)
 
@@ -143,4 +150,5 @@ def _parts(row: Row) -> dict[str, float]:
     calc, user, kernel, waiting = (
         cost.of(row.good) or 0.0 for cost in (CALC, USER, KERNEL, WAITING)
     )
+    # Calculation is wall time, so with waits for a core it can exceed the CPU time.
     return {"calc": calc, "user": max(0.0, user - calc), "kernel": kernel, "waiting": waiting}

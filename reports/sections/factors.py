@@ -1,4 +1,8 @@
-"""Show the factors of each throughput ratio: cores used, and CPU time per request."""
+"""Show the factors of each throughput ratio: cores used, and CPU time per request.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+"""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -12,13 +16,16 @@ from reports.document.shapes import Col, col, table
 from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum, of_settings
 from reports.view import View
 
-PLACE = 20
+PLACE = 20  # in the order of sections (reports/sections/__init__.py)
+# keys of Factors and of AllFactors (record/comparison.py)
 Factor = Literal["cores_used", "cpu_per_request"]
 Side = Literal["", "service", "client"]
+# cpu_per_request is an inverted ratio: above 1, a request takes less CPU time
 FACTORS: Mapping[Factor, Message] = {
     "cores_used": message("Cores used"),
     "cpu_per_request": message("Requests per CPU second"),
 }
+# "" is both sides together, whose factors stand in AllFactors itself
 SIDES: Mapping[Side, Message] = {
     "": message("services and clients"),
     "service": message("service"),

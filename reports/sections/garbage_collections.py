@@ -1,5 +1,10 @@
 """The section "Pauses" of a report: garbage collections of the services, and the causes of slow
 requests.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+Pauses are garbage collections here; locks.py has stop-the-world pauses. analysis/pause_shares.py
+computes the figures, an ArmPauses for each setting and runtime.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,9 +20,10 @@ from reports.document.model import Section, Table, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.view import View
 
-PLACE = 22
+PLACE = 22  # in the order of sections (reports/sections/__init__.py)
+# share of a runtime's collections whose times were overwritten; above it, a note says so
 MOST_OVERWRITTEN = 0.01
-TRACE = "row.trace"
+TRACE = "row.trace"  # attribute of ArmPauses with the names of its cells; see col()
 CAPTION = message(
     "Figures cover all services while clients were timed. They are medians over the blocks "
     "(measured rounds), except that the longest collection is the longest of all blocks. Time in "
@@ -33,6 +39,7 @@ def _share_col(
 ) -> Col[ArmPauses]:
     """Return the table column with the share of the slow requests' time that one cause took.
 
+    cause: a name of CAUSES (analysis/pause_shares.py); figure: its name on the page
     of_window: the share of the whole timed window instead
     """
 
@@ -81,6 +88,7 @@ def section(view: View) -> Section:
 
 
 def _causes_sentence(each: ArmPauses, view: View) -> Message:
+    # CAUSES has the order in which the sentence names the four shares.
     usual = dict.fromkeys(CAUSES, "-")
     usual |= {
         name: whole_percent(float(np.median(share.usual))) for name, share in each.shares.items()

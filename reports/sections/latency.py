@@ -3,6 +3,10 @@ per runtime.
 
 The scale of percentiles is logarithmic: 90 %, 99 %, 99.9 %. The place of a share of the requests is
 1 / (1 - share): 50 % is at 2, 99 % at 100.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+The functions below "curves" know only histograms, and no view.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +25,16 @@ from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum, of_settings
 from reports.view import View
 
-PLACE = 30
+PLACE = 30  # in the order of sections (reports/sections/__init__.py)
 LEFT_EDGE = (
     100 / 99
 )  # percentile 1: to its left, the few fastest requests would take half of the panel
+# the columns of the table: place on the axis by name
 PERCENTILES = {"p50": 2.0, "p90": 10.0, "p99": 100.0, "p99.9": 1000.0, "p99.99": 10_000.0}
+# the compared percentiles: name on the page by name in Comparison.tails
 TAILS = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
-SLOWER_REQUESTS = 10
-POINTS_PER_NINE = 60
+SLOWER_REQUESTS = 10  # fewest requests beyond a percentile that is shown
+POINTS_PER_NINE = 60  # of a curve, for each factor of 10 on the axis; steep parts have more
 GAP = 1.1  # between the curves and the edge of a panel, as a factor
 TITLE = message("Latency of requests")
 Points = Sequence[tuple[float, float]]
@@ -38,6 +44,7 @@ def section(view: View) -> Section:
     """Return the report's section on latency percentiles. It is empty if too few requests were
     timed.
     """
+    # By identity, because rows cannot be hashed. view.rows and view.groups have the same objects.
     curves = {id(row): [*filter(_is_shown, curve(row.latency))] for row in view.rows}
     if not any(curves.values()):
         return Section("latency", TITLE)
@@ -96,6 +103,7 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
 
     def verdict(one: Comparison) -> Datum:
         tail = one.tails.get(name)
+        # For A/A, "inconclusive" means that a runtime does not differ from itself, as it should.
         if not tail or (one.step, tail.verdict) == ("aa", "inconclusive"):
             return words(NOTHING)
         hint = one.why if one.verdict == tail.verdict == "invalid" else NOTHING
@@ -197,11 +205,13 @@ def curve(latency: Histogram) -> list[tuple[float, float]]:
     points: list[tuple[float, float]] = []
     for bucket, number in latency.filled():
         value_us = min(max((sum(bounds_ns(bucket)) - 1) // 2, latency.min_ns), latency.max_ns) / 1e3
+        # Two points a bucket make a step: at the share of slower requests before and after it.
         points.append((count / max(left, SLOWER_REQUESTS), value_us))
         left -= number
         points.append((count / max(left, SLOWER_REQUESTS), value_us))
         if left <= SLOWER_REQUESTS:
             break
+    # The exact percentiles and the last point are never thinned out.
     return sorted([*_thinned(points[:-1]), *percentiles(latency), points[-1]])
 
 

@@ -1,5 +1,8 @@
 """Compare each Python service with the machine's limit, which is the requests/s of a native
 service.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
 """
 
 from collections.abc import Iterator
@@ -18,9 +21,9 @@ from reports.document.shapes import arm_col, col, table
 from reports.parts.contest import doubts
 from reports.view import View
 
-PLACE = 70
+PLACE = 70  # in the order of sections (reports/sections/__init__.py)
 TITLE = message("The machine's throughput limit")
-ALWAYS_NAMED = "CALC_TARGET"
+ALWAYS_NAMED = "CALC_TARGET"  # in each setting, even if it does not vary
 CLIENTS = {True: message("native"), False: message("Python")}  # by whether they are native
 HOW = message(
     "The machine's throughput limit is the throughput of a Rust service with the same protocol and "
@@ -36,6 +39,7 @@ class Share(NamedTuple):
     parameters.
 
     limit: the row of the native service
+    value: throughput of *row* divided by that of *limit*, paired by block
     setting: CALC_TARGET and the parameters that vary
     clients: the kind of clients that call the Python service
     trace: the ids of the cells (measurements) of the native and the Python service, for links on

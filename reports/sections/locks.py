@@ -1,5 +1,9 @@
 """Show the results of `--profile locks`: contended mutexes by object type and line, and
 stop-the-world pauses.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+Profiles are dictionaries with the keys of LocksProfile in record/profile.py.
 """
 
 from collections.abc import Sequence
@@ -12,8 +16,8 @@ from reports.document.model import ABSENT, Section, Table
 from reports.document.shapes import Col, arm_col, col, frame_text, table
 from reports.view import View
 
-PLACE = 23
-MOST_LINES = 8
+PLACE = 23  # in the order of sections (reports/sections/__init__.py)
+MOST_LINES = 8  # of a profile, in the table of lines
 HOW = message(
     "The figures on locks come from extra measurements, which no other figure includes. Shares are "
     "parts of the total time that requests took. Samples of the Python stacks of waiting threads "
@@ -91,6 +95,7 @@ def _lines(profile: Profile) -> list[Profile]:
     waits = [{**line, "lock": Message.from_json(line["lock"])} for line in profile["contended"]]
     stops = [{**line, "lock": message("a stop-the-world pause")} for line in profile["stopping"]]
     lines = sorted([*stops, *waits], key=itemgetter("share"), reverse=True)[:MOST_LINES]
+    # The key stack may be absent. Without frames, an entry is shown as outside of Python.
     return [{"stack": [], **line, "runtime": profile["runtime"]} for line in lines]
 
 

@@ -3,6 +3,10 @@ waiting threads.
 
 Each row has the most that could be gained without this cost, and a link to the paragraph of
 docs/why.md about it.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+Profiles are dictionaries with the keys of record/profile.py; analysis/causes.py bounds the gain.
 """
 
 import re
@@ -21,10 +25,11 @@ from reports.document.model import Section
 from reports.document.shapes import Col, col, frame_text, table
 from reports.view import View
 
-PLACE = 24
-MOST_LINES = 3
-LEAST_SAMPLES = 20
+PLACE = 24  # in the order of sections (reports/sections/__init__.py)
+MOST_LINES = 3  # of a profile of `--profile python`
+LEAST_SAMPLES = 20  # of a line or cause in a profile of locks; fewer are too uncertain
 NOTABLE_SHARE = 0.02  # of time; the gain of removing a smaller share cannot be measured
+# share of a process's time; from here on, collections are a cause even if they delay no requests
 MUCH_COLLECTING = 0.05
 OFTEN = 0.5  # pauses per request; garbage collections alone pause threads far less often
 NOTE = message(
@@ -33,6 +38,7 @@ NOTE = message(
     "share less data afterwards, the gain can be larger. The bound is as exact as the measured "
     "share. The named page says what may help."
 )
+# paragraphs about causes, see Cause.page
 LOCKS = "docs/why.md#contended-locks"
 STOPS = "docs/why.md#stop-the-world-pauses"
 COLLECTIONS = "docs/why.md#garbage-collections"
@@ -42,13 +48,13 @@ OF_FILES = {  # by the start of a file's name; nothing helps against the lock of
     "logging/": "docs/why.md#logging",
     "concurrent/futures/": "",
 }
-OF_OWNERS = {  # - and ?: unknown
+OF_OWNERS = {  # by the type of the object with the lock; - and ?: unknown
     **dict.fromkeys(("", "-", "?", "_queue.SimpleQueue"), ""),
     **dict.fromkeys(LOCK_TYPES, "docs/why.md#python-locks"),
 }
-WRAPPERS = "threading.py", "queue.py"
+WRAPPERS = "threading.py", "queue.py"  # files whose frames hide who uses the lock
 OF_OBJECTS, OF_EXTENSIONS = "docs/why.md#locks-of-objects", "docs/why.md#mutexes-of-extensions"
-INTERPRETER = re.compile(r"\[(lib)?python")
+INTERPRETER = re.compile(r"\[(lib)?python")  # an owner that is a file of Python itself
 
 
 class Cause(NamedTuple):
@@ -69,6 +75,7 @@ def section(view: View) -> Section:
 
     Causes whose removal could gain little come last.
     """
+    # gain_words() is empty, and sorted first, if the gain is unknown, or LEAST_GAIN or more.
     found = sorted(causes(view), key=lambda one: bool(gain_words(one.gain, LEAST_GAIN)))
     title = message("Causes of lost time")
     cols: list[Col[Cause]] = [
@@ -113,6 +120,7 @@ def _collecting(view: View) -> Iterator[Cause]:
                 share=percent(each.share),
                 longest=milliseconds(each.longest_ns),
             )
+            # None: the CPU time of collections is unknown
             yield Cause(found, COLLECTIONS, bound(each.row, view.run, each.share, None))
 
 
@@ -151,6 +159,7 @@ def _of_locks(view: View) -> Iterator[Cause]:
                 gain = bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]])
                 yield Cause(found, _page_of_file(_file(line), _page_of_owner(line["owner"])), gain)
         per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
+        # All pauses of a profile are one cause, which names the line with the longest time.
         for line in _sampled(profile["stopping"])[:1]:
             if share >= NOTABLE_SHARE and per_request >= OFTEN:
                 stood = profile["stood_ns"] / max(1, profile["watched_ns"])

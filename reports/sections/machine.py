@@ -1,5 +1,9 @@
 """The section "Machine and runtimes" of a report: machine, hosts, runtimes, plan, command and
 parameters.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+reports/run_document.py also shows size_line() at the top of the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +22,8 @@ from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.parts.method_words import method_words, order_words
 from reports.view import View
 
-PLACE = 210
-OF_SEARCHES = True
+PLACE = 210  # in the order of sections (reports/sections/__init__.py)
+OF_SEARCHES = True  # a report on a search for the capacity has this section, too
 SIZES = {  # parameters that the page shows above the verdict
     "NUM_API_SERVICES": message("services: {values}"),
     "NUM_CLIENTS": message("clients: {values}"),
@@ -35,9 +39,10 @@ SIZES = {  # parameters that the page shows above the verdict
         "the CPU time for this)"
     ),
 }
-MOST_VALUES = 4
+MOST_VALUES = 4  # of a parameter in size_line(); of more, it has the range
 DOT = message("{start} · {end}")
 PLAN = message("Plan, random seed and command")
+# the text of a fact; None or empty if unknown, which is shown as a dash
 Fact = Message | str | None
 
 
@@ -87,6 +92,7 @@ def _values(rows: Sequence[Row], name: str) -> list[Value]:
     sorted.
     """
     values = dict.fromkeys(row.params[name] for row in rows if name in row.params)
+    # Integers are sorted, other values keep the order of the plan, and None is last.
     return sorted(values, key=lambda value: (value is None, value if isinstance(value, int) else 0))
 
 

@@ -1,5 +1,8 @@
 """The section "Memory" of a report: the memory of services and clients, and how that of services
 grows.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
 """
 
 import json
@@ -38,7 +41,7 @@ from reports.document.model import (
 from reports.document.shapes import arm_col, col, table, tip
 from reports.view import View
 
-PLACE = 80
+PLACE = 80  # in the order of sections (reports/sections/__init__.py)
 NOTE = message(
     "Memory is the proportional set size (PSS) at the end of a measurement, while all connections "
     "are open. If the system does not report the PSS, memory is the peak resident set size. The "
@@ -47,8 +50,9 @@ NOTE = message(
     "such as shared pages and first buffers, out of the slope."
 )
 CLIENTS = "NUM_CLIENTS"
+# to fit a line: different numbers of clients, and measurements with known memory
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
-CURVE_POINTS = 60
+CURVE_POINTS = 60  # straight pieces of a drawn curve
 
 
 def section(view: View) -> Section:
@@ -85,6 +89,7 @@ def _size_table(view: View) -> Table:
     runtime.
     """
     groups = view.groups_with(_services_bytes)
+    # Each setting has its own scale.
     longest = {rows[0].key: max(map(_services_bytes, rows)) for _, rows in groups if rows}
 
     def bar(row: Row) -> Datum:
@@ -119,7 +124,8 @@ def _size_table(view: View) -> Table:
 class MemoryGrowth:
     """The memory of all services under one runtime in a sweep of the number of clients.
 
-    cells: by number of clients
+    label: the setting without NUM_CLIENTS, if there are several; empty for one
+    cells: by number of clients, ascending
     """
 
     label: Message
@@ -167,6 +173,7 @@ class MemoryGrowth:
     def at(self, clients: float) -> float:
         """Return the memory in bytes that the fitted line gives for a number of clients."""
         terms = (1.0, clients, 1 / (clients + self.services))
+        # strict=False: without shares, the fit has no third coefficient
         return sum(one.value * term for one, term in zip(self.fit, terms, strict=False))
 
     @property

@@ -1,5 +1,9 @@
 """The section "Results" of a report: a table with one line per setting and runtime, and all figures
 of each.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+A row of the table is a setting under one runtime. A trace names the cells behind a figure.
 """
 
 from collections.abc import Iterator
@@ -27,11 +31,12 @@ from reports.parts.gaps import absent_sentences, missing_runtimes
 from reports.parts.method_words import method_words
 from reports.view import View
 
-PLACE = 40
+PLACE = 40  # in the order of sections (reports/sections/__init__.py)
 TITLE = message("Results")
 BARS_BRIEF = message("Bars show requests/s. {better}", better=THROUGHPUT.better)
-MOST_TROUBLES = 4
-RATIO = "ratio_to_first_runtime"
+MOST_TROUBLES = 4  # sentences on rows with failed cells on a terminal
+RATIO = "ratio_to_first_runtime"  # its key in Row.columns (analysis/cell_index.py)
+# keys of METRICS whose columns are left out if no cell has a value
 WHERE_KNOWN = ("beside_cpu_ns_per_request", "requests_per_connection", "computed_completion_ns")
 
 
@@ -60,7 +65,8 @@ def section(view: View) -> Section:
 def table(view: View, *, is_brief: bool = False) -> Table:
     """Return the table of results, with one group per setting.
 
-    is_brief: for the terminal; a row without figures shows its state instead of the reason
+    is_brief: for the terminal; a row without figures shows its state instead of the reason, and
+        there is no column for the state, because sentences below the table say what failed
     """
     shown = _shown(view)
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
@@ -72,6 +78,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         trouble = words(row.trouble or state, state="trouble", cells=cells)
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
+        # A ratio also comes from the cells under the first runtime.
         both = of_cells([*row.first, *row.cells])
         bar = Datum(strip=bar_strip(row, most, look, row.runtime), cells=cells)
         of_all, numbers = pooled(row.good), []

@@ -1,5 +1,9 @@
 """Show the routes of a user's service: the requests of a plan by name, with the figures of each
 under each runtime, and how the speed of each differs between runtimes.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+A route is the requests of a plan that have one name (analysis/routes.py).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +23,10 @@ from reports.document.shapes import POOLED, Col, col, marked, metric_head, table
 from reports.parts.comparison_table import ends_words, interval_datum, ratio_head
 from reports.view import View
 
-PLACE = 29
+PLACE = 29  # in the order of sections (reports/sections/__init__.py)
 TITLE = message("Routes")
 MOST_LINES = 12  # on a terminal
-PERCENTILES = ("p50_ns", "p99_ns")
+PERCENTILES = ("p50_ns", "p99_ns")  # keys of METRICS
 READING = message(
     "Speed is the mean latency of the older runtime or service divided by that of the newer one, "
     "paired by block (round of measurement): above 1, the newer one is faster. Verdicts are "
@@ -47,6 +51,7 @@ class Line:
 def section(view: View) -> Section:
     """Return the report's section on routes. It is empty if fewer than two routes were measured."""
     lines = [*_lines(view)]
+    # A/A is left to the page.
     brief = [line for line in lines if not line.compared or line.compared.step != "aa"]
     left = len(brief[MOST_LINES:])
     more = plural(
@@ -73,6 +78,7 @@ def _lines(view: View) -> Iterator[Line]:
         head = head if setting else one.label
         for name in one.routes:
             same = [route for route in view.routes if route.name == name]
+            # 0 is the denominator and 1 the numerator; a side without the route is left out.
             below = [route for route in same if route.is_side_of(one, 0)]
             above = [route for route in same if route.is_side_of(one, 1)]
             yield Line(head=head, arms=(*below[:1], *above[:1]), compared=one)
@@ -106,6 +112,7 @@ def _table(lines: Sequence[Line]) -> Table:
     )
 
 
+# A cell of the table shows the denominator's figure, an arrow and the numerator's.
 def _both(text: Callable[[Route], str]) -> Callable[[Line], str]:
     return lambda line: " → ".join(map(text, line.arms))
 
@@ -132,7 +139,7 @@ def _speed(line: Line) -> Datum:
 
 
 def _verdict(line: Line) -> Datum:
-    """Return the verdict on a route; nothing if a runtime does not differ from itself."""
+    """Return the verdict on a route; nothing if a runtime does not differ from itself (A/A)."""
     one = line.compared
     assert one
     route = one.routes[line.arms[0].name]

@@ -3,6 +3,10 @@ findings.
 
 The original experiment is experiment 003 of the seed. Its figures come from another machine, with
 one run per row. The figure 10.3 has no unit in the record; all figures are in seconds.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+The figures and claims are quoted from its record, so they are never adjusted to new results.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +21,14 @@ from reports.document.model import ABSENT, Datum, Section, Table, plain_table, w
 from reports.parts.comparison_table import RATIO, VERDICT, ratio_datum
 from reports.view import View
 
-PLACE = 51
-MACHINE = "i9-13900K"
-REQUESTS = 400_000
+PLACE = 51  # in the order of sections (reports/sections/__init__.py)
+MACHINE = "i9-13900K"  # of the original experiment
+REQUESTS = 400_000  # of each measurement in the original experiment
+# the interpreters of the original experiment, as its record names them
 GIL, NOGIL = verbatim("Python 3.11.5"), verbatim("Python 3.14.0a0 free-threading")
 UNNAMED = message("unknown Python interpreter")
 RANGE = message("{start} to {end}")
+# by whether the verdict of this run is that of a claim
 HOLDS = {True: message("yes"), False: message("no")}
 NOT_KNOWN = message("not known")
 
@@ -129,7 +135,8 @@ class Claim(NamedTuple):
     params: the values of the parameters at which it was found
     change: the swept parameter with its two values; None for the step from the first runtime to the
         last
-    verdict: what it says of the second value or runtime
+    verdict: a word of record.comparison.WORDS about the second value or runtime, compared with the
+        first
     """
 
     what: Message
@@ -243,6 +250,7 @@ def _table(published: SeedTable, view: View) -> Table:
     arms, lines = runtimes(view.run), []
     for wanted in published.rows:
         rows = [_matching_row(view.rows, published.system, wanted, arm) for arm in arms]
+        # A published row that no runtime of this run repeats gets no line.
         if any(row and row.figures for row in rows):
             figures = [words(figure, state="theirs") for figure in wanted.seconds.values()]
             lines.append((wanted.what, *map(_times, rows), *figures))

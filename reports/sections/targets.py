@@ -1,5 +1,8 @@
 """The section "Running services": address, memory and GIL of each service that already ran when it
 was measured.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
 """
 
 from collections.abc import Mapping
@@ -14,7 +17,7 @@ from reports.document.model import ABSENT, Section
 from reports.document.shapes import Col, arm_col, col, metric_col, of_row, table
 from reports.view import View
 
-PLACE = 12
+PLACE = 12  # in the order of sections (reports/sections/__init__.py)
 NOTE = message(
     "Memory is the proportional set size at the end of a measurement. The memory and the GIL of a "
     "service are known if its processes run on this machine and gilscope may read them. A dash "
@@ -47,6 +50,7 @@ def _columns(at: Mapping[str, str], view: View) -> list[Col[Row]]:
 def _gil(row: Row) -> Message | str:
     """Return the state of the service's GIL in all blocks, or a dash if the state is not known."""
     services = [service for cell in row.good for service in cell.services]
+    # at the start and at the end of each measurement; None is unknown
     states = {getattr(service, key) for service in services for key in GIL_AND_JIT["GIL"]}
     if not states <= {True, False} or not states:
         return ABSENT

@@ -1,4 +1,9 @@
-"""The section "Validity" of a report: the checks of a run, and the basis of its verdicts."""
+"""The section "Validity" of a report: the checks of a run, and the basis of its verdicts.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+The checks themselves are in reports/parts/checks.py.
+"""
 
 from collections.abc import Iterator
 
@@ -11,7 +16,7 @@ from reports.parts.checks import FAILED, PASSED, UNKNOWN, WARNING, checked
 from reports.view import View
 
 PLACE = 60  # in the order of sections (reports/sections/__init__.py)
-OF_SEARCHES = True
+OF_SEARCHES = True  # a report on a search for the capacity has this section, too
 TITLE = message("Validity")
 STATES = {
     PASSED: message("✓ passed"),
@@ -68,6 +73,8 @@ def verdict_basis(view: View) -> Iterator[Message]:
             "Clients run under {runtime} in every measurement, so only the service changes.",
             runtime=client,
         )
+    # Advice on pinning is for gilscope's systems on one machine, not for a layout of hosts, a
+    # user's service, or an experiment with a presentation of its own (view).
     is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
     if cores >= FEWEST_TO_PIN and not is_pinned:
         yield message(

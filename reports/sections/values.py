@@ -1,5 +1,10 @@
 """The section that compares the values of a swept parameter with its first value, under each
 runtime.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+In a comparison of values, the denominator is the first value of the parameter. The step "value" is
+between two values under one runtime, and "interaction" compares that ratio between two runtimes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,11 +25,11 @@ from reports.parts.headline import ratio_text
 from reports.parts.swept_values import TITLE, sweep_sentences, sweeps
 from reports.view import View
 
-PLACE = 45
-ROOM = 0.05
-LOG_FROM_RATIO = 8
-MARGIN = 0.04
-MOST_TICKS = 9
+PLACE = 45  # in the order of sections (reports/sections/__init__.py)
+ROOM = 0.05  # above and below the curves, as a share of the ratio
+LOG_FROM_RATIO = 8  # of the largest value to the smallest; from here on, the x axis is logarithmic
+MARGIN = 0.04  # left and right of the values, as a share of the x axis
+MOST_TICKS = 9  # with more values, the axis has round numbers instead
 READING = message(
     "Marks show throughput at each value divided by throughput at the first value, in the same "
     "blocks (rounds of measurement)."

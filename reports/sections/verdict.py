@@ -1,5 +1,9 @@
 """The section "Verdict" of a report's page: the headline, differences between settings, why
 verdicts are missing.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+The terminal gets another form of the same answer (reports/parts/answer.py).
 """
 
 from collections.abc import Iterator
@@ -39,19 +43,21 @@ from reports.parts.comparison_table import forest
 from reports.parts.headline import by_setting, gains, main_comparison, main_headline
 from reports.view import View
 
-PLACE = 10
+PLACE = 10  # in the order of sections (reports/sections/__init__.py)
 TITLE = message("Verdict")
-OPEN = ("inconclusive", "invalid")
+OPEN = ("inconclusive", "invalid")  # verdicts whose reasons the page states
 
 
 def section(view: View) -> Section:
     """Return the report's first section: headline, compared runtimes with intervals, checks, bars
     and notes.
     """
+    # An experiment with its own section (view) answers there, unless runtimes are compared.
     brief = answer(view) if view.compared or not view.plan.view else ()
     if not brief:
         return Section("verdict", TITLE)
     checks = replace(labelled([(message("Checks"), checks_line(view))]), kind="notes")
+    # If runtimes are compared, answer() returns its notes last, as a table.
     notes = [replace(part, kind="notes") for part in brief[-1:] if isinstance(part, Table)]
     return Section(
         "verdict",
@@ -129,7 +135,9 @@ def _open_sentences(view: View) -> Iterator[Message]:
     ]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
+        # If too many blocks are needed, the why of a comparison says so, and its obstacle does not.
         is_hopeless = one.verdict == "inconclusive" and one.blocks_needed is None
+        # The headline gives such a reason in full, except one of FAILED, which it shortens.
         is_in_headline = (
             one.verdict == "invalid" and one.obstacle == one.why and one.why.code != FAILED
         )

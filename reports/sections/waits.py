@@ -1,5 +1,9 @@
 """The section "Lines of code that wait": where a service's threads wait for locks, from `--profile
 python`.
+
+A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
+for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+Profiles are dictionaries with the keys of PythonProfile in record/profile.py.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,9 +30,9 @@ from reports.view import View
 
 PLACE = 22  # in the order of sections (reports/sections/__init__.py)
 MUCH = 0.1  # of the threads' time at work, which gets a sentence
-MOST_SENTENCES = 5
-MOST_LINES = 12
-STATES = {
+MOST_SENTENCES = 5  # on changes between runtimes, for a setting
+MOST_LINES = 12  # of a profile, in the table of lines
+STATES = {  # of a thread at work, by their keys in a profile (record/profile.py)
     "run": message("running on a core"),
     "ready": message("runnable, no core"),
     "gil": message("GIL"),
@@ -125,6 +129,7 @@ def _sentences(profiles: Sequence[Profile], setting: Message) -> Iterator[Messag
     then the longest waits. If there are none, how long threads wait for locks, if this is much.
     """
     changed = changes(profiles)[:MOST_SENTENCES]
+    # [:3] is runtime, function and place: a line in a change gets no second sentence.
     named = {change.wait[:3] for change in changed}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
     others = (wait for wait in most if wait[:3] not in named)
@@ -206,6 +211,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
     """Yield a flame graph of the last runtime, and one of the differences from the previous
     runtime.
     """
+    # None stands for a runtime that was not profiled.
     before, last = ([None, None, *(profile for profile in profiles if "tree" in profile)])[-2:]
     if last:
         yield Flame(
@@ -245,6 +251,9 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
 def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
     """Return a flame graph's *tree* with a delta per frame: the share of time minus the share in
     *other*.
+
+    total, other_total: samples in the root of each graph
+    A frame that *tree* does not have is left out, even if *other* has it.
     """
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)

@@ -1,5 +1,8 @@
 """A list of saved runs: date, plan, number of blocks and measurements (cells), and the verdict of
 each run.
+
+The command list (commands/list.py) calls saved_runs(), which reads each run, and print_list().
+HEADS, SIDES and _texts() have the columns in the same order.
 """
 
 from collections.abc import Sequence
@@ -30,14 +33,16 @@ HEADS = (
     message("cells not ok"),
     message("run"),
 )
+# alignments of all columns but the last, which is the folder
 SIDES: tuple[AlignMethod, ...] = ("left", "left", "right", "right", "right")
-INDENT = 2
+INDENT = 2  # of the verdict below its run, in columns of the terminal
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRun:
     """A saved run, as it is shown in the list of saved runs.
 
+    when:     start of the run, as ISO 8601 text
     blocks:   number of blocks that have a cell
     cells_ok, cells_not_ok: number of cells that are ok, and that failed or are invalid
     verdict:  the headline of its saved comparisons, or that there are none

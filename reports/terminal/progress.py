@@ -1,5 +1,11 @@
 """Displays of a run's progress: a live line on a terminal, else one line per measurement (cell), or
 only failures.
+
+commands/running.py opens display() around a run. lab/run/experiment.py calls cell_started() and
+cell_ended() of it (its protocol Progress) from the main thread, between measurements.
+Other threads read the display: the reminder of PlainDisplay, and the one with which rich redraws
+LiveDisplay. So replace shared values such as _starts as a whole, and do not change them in place.
+Everything is printed on standard error.
 """
 
 import sys
@@ -28,7 +34,7 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from record.saved_run import CellResult
 from reports.render.console import terminal
 
-BAR_WIDTH = 12
+BAR_WIDTH = 12  # columns of the terminal
 STARTING = message("starting the programs beside the service")
 LONGER = 1.1  # times of measurements whose ratio is below this count as equal
 SILENT_S = 12.0  # after so long without a line, a plain display says that the measurement goes on
@@ -97,7 +103,8 @@ class QuietDisplay(ExitStack):
         unknown. None if the run measures all blocks
     clock: returns the current time in s
     timed_s: how long a cell is timed: as the plan says, or longer because requests are long; 0 if
-        unknown
+        unknown. display() sets it, and _lengthened() raises it
+    style: style of rich for lines on failed cells
     """
 
     style = ""
@@ -120,6 +127,7 @@ class QuietDisplay(ExitStack):
         self._limit_s = limit_s
         self._clock = clock
         self._failures = 0
+        # only PlainDisplay waits for news
         self._has_news, self._is_over = threading.Event(), False
         self._starts: list[_Start] = []  # of the latest two blocks
         self._done, self._total = 0, 0
@@ -138,6 +146,7 @@ class QuietDisplay(ExitStack):
         start = _Start(block, done, self._clock())
         if not self._starts and self._limit_s is not None and isfinite(self._limit_s):
             self._due_s = start.time_s + self._limit_s
+        # starts of older blocks are dropped, because _left_s() is about the latest two
         latest = sorted({block, *(one.block for one in self._starts)})[-2:]
         self._starts = [*(one for one in self._starts if one.block in latest), start]
 
@@ -159,13 +168,14 @@ class QuietDisplay(ExitStack):
         if self._due_s is not None:
             left = time_left(max(0.0, self._due_s - self._clock()))
             return message("at most {left}", left=left)
+        # a run with a limit has no known number of cells, and one start shows no duration
         if self._limit_s is not None or not self._starts[1:]:
             return NOTHING
         return time_left(self._left_s())
 
     def _left_s(self) -> float:
-        """Return the time until all blocks are measured, if cells take as long as in the latest
-        blocks.
+        """Return the time in s until all blocks are measured, if cells take as long as in the
+        latest blocks. Two starts must be known.
 
         If the cells that run now take longer, the time is that which they need at least.
         """
@@ -177,8 +187,8 @@ class QuietDisplay(ExitStack):
         return max(cell_s * left - spent_s, spent_s / together * (left - together), 0.0)
 
     def _lengthened(self, result: CellResult) -> Message:
-        """Return that a cell was timed for longer than was planned and than all cells before it;
-        empty if it was not.
+        """Return that a cell was timed for longer than was planned and than all cells before it,
+        and raise *timed_s* to its time; return NOTHING if it was not.
 
         Probes of a search for the capacity have lengths of their own.
         """
@@ -228,6 +238,7 @@ class PlainDisplay(QuietDisplay):
     def __enter__(self) -> Self:
         reminding = threading.Thread(target=self._remind, name="progress", daemon=True)
         reminding.start()
+        # callbacks run in reverse order: _end() wakes the thread before join() waits for it
         self.callback(reminding.join)
         self.callback(self._end)
         return self
@@ -321,6 +332,7 @@ class LiveDisplay(QuietDisplay):
         self._advance()
 
     def _advance(self) -> None:
+        # without a total, rich shows a bar that only moves
         total = self._total if self._limit_s is None else None
         self._progress.update(self._task, completed=self._done, total=total)
 

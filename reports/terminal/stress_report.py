@@ -1,5 +1,10 @@
 """The result of `runner.py stress` as a document: what was found, how often, and under which
 runtime.
+
+commands/stress.py prints the document as Markdown and writes it as a page. findings() also decides
+its exit status. A round is one start of the service under one runtime with a few seconds of
+requests (core/stress_results.py). A kind of finding counts something in each round. To add one, add
+it to KINDS, whose order is that of the report: the most severe first.
 """
 
 from collections import Counter
@@ -15,6 +20,7 @@ from core.stress_results import Round, Stress
 from reports.document.model import Document, Section, Table
 from reports.document.shapes import col, table
 
+# by Check of core/stress_results.py: what each answer was compared with
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
     "body": message("an answer with the same bytes as the answer to a single client"),
@@ -75,6 +81,7 @@ def _crashes(one: Round) -> int:
 
 
 def _hangs(one: Round) -> int:
+    # requests without an answer in time, or 1 if only the stacks show that answers were missing
     return one.failures.get("timeout", 0) or int(bool(one.stacks))
 
 
@@ -88,6 +95,7 @@ def _failures(one: Round) -> int:
 class Kind(NamedTuple):
     """A kind of finding.
 
+    found: its name as text, also the head of its column
     said: the sentence on it, whose arguments _sentences() fills in
     count: returns how often it occurred in a round
     """
@@ -97,6 +105,7 @@ class Kind(NamedTuple):
     count: Callable[[Round], int]
 
 
+# a hang is not counted as a crash, and what a crash or hang explains is not counted as a failure
 KINDS: Mapping[str, Kind] = {
     "crash": Kind(
         message("crashes"),
@@ -134,6 +143,7 @@ KINDS: Mapping[str, Kind] = {
 
 def findings(stress: Stress) -> list[StressFinding]:
     """Return the findings by kind, the most severe kind first."""
+    # without answers under the GIL, nothing can be said to occur only without it
     is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
     found = []
     for kind, (name, _, count) in KINDS.items():
