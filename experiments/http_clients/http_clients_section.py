@@ -40,12 +40,12 @@ HOW = message(
     "p50 and p99 are latencies of single requests. The worker time is the mean time in which one "
     "worker sends all its requests (LMean in the published tables). The total time is the time "
     "until all workers have ended (Bench in the published tables). All are medians over the "
-    "blocks. If all workers run in parallel, total time / worker time is 1. This ratio is also "
-    "near 1 if workers take turns: the GIL changes hands after 5 ms, so workers that need much "
-    "longer all end at about the same time. The number of requests in flight (median latency x "
-    "requests / total time) tells these cases apart. If workers take turns, this number is at most "
-    "about 1, because the median latency excludes the few requests that wait for the GIL. All "
-    "figures exclude connects and the warm-up."
+    "blocks. If all workers run in parallel, the total time divided by the worker time is 1. This "
+    "ratio is also near 1 if workers take turns: the GIL changes hands after 5 ms, so workers that "
+    "need much longer all end at about the same time. The number of requests in flight (median "
+    "latency x requests / total time) tells these cases apart. If workers take turns, this number "
+    "is at most about 1, because the median latency excludes the few requests that wait for the "
+    "GIL. All figures exclude connects and the warm-up."
 )
 # Figures that the seed published. Python's beast holds the GIL in the first table and releases it
 # in the second.
@@ -101,7 +101,7 @@ RANKING = shared.Ranking(
             rank=3,
         ),
         shared.number_col(
-            message("total time / worker time"),
+            message("total time divided by worker time"),
             lambda standing: serialisation(standing.row),
             hundredths,
         ),

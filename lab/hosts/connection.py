@@ -305,7 +305,10 @@ class HostConnection(Place):
 
     def _silent(self, wait_s: float) -> Message:
         return message(
-            "Host {host} has not answered for {wait_s:.0f} s.", host=self.name, wait_s=wait_s
+            "Host {host} has not answered for {wait_s:.0f} s. Check that it is on, reachable and "
+            "not overloaded.",
+            host=self.name,
+            wait_s=wait_s,
         )
 
 

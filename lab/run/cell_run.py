@@ -279,8 +279,10 @@ class CellRun(ExitStack):
         process.
 
         Services that already ran, and processes on other hosts, are left out.
-        Processes that a command starts later are not in the result.
+        Processes that a command starts later are not in the result. It is empty after a failure.
         """
+        if self._result.reason:
+            return {}
         pids = {}
         for child in self._clients if self._already_runs else self.children.started:
             pid, is_command = child.process.pid, self._system.hosted and child in self._services

@@ -86,7 +86,8 @@ class WorkerSampler:
     def _served(self, pid: int) -> Json:
         used = {
             # a thread that began after the first sample used all of its time since
-            thread: ns - self._first[pid].get(thread, 0) for thread, ns in self._last[pid].items()
+            thread: ns - self._first[pid].get(thread, 0)
+            for thread, ns in self._last[pid].items()
         }
         busiest = max(used.values(), default=0)
         busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}

@@ -24,8 +24,8 @@ def cells(*shares: float) -> list[CellResult]:
     """
     made = []
     for block, share in enumerate(shares, 1):
-        for runtime, beside, seconds in (("3.11", share, 1.0), ("3.14t", 0.0, 3.0)):
-            cell = with_load(timed(runtime, block, 2000 if runtime == "3.11" else 1000), beside)
+        for runtime, used, seconds in (("3.11", share, 1.0), ("3.14t", 0.0, 3.0)):
+            cell = with_load(timed(runtime, block, 2000 if runtime == "3.11" else 1000), used)
             there: Any = {"window_ns": round(seconds * 1e9), "neighbours": {"postgres": 0.1}}
             cell.others[""].update(there)
             made.append(cell)

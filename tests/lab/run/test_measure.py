@@ -19,6 +19,7 @@ from lab.run.measure import measure_together
 from lab.run.measured_runtimes import Runtime
 from lab.run.measurement_context import Bench
 from systems import find
+from tests.contract.serving import small_cell
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
 
 __all__ = ["scripted"]
@@ -135,10 +136,8 @@ def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
 ) -> None:
     """The memory of the first one, which says whether the second one fits, is that of no process."""
 
-    @contextmanager
-    def refused(*_: object) -> Iterator[None]:
+    def refused(*_: object) -> None:
         raise BadInput("no control groups here")
-        yield
 
     monkeypatch.setattr("lab.run.children.service_group", refused)
     system, name = find("2"), str(any_runtime.name)

@@ -24,4 +24,4 @@ def test_only_the_sign_of_a_verdict_is_hidden_from_screen_readers(text: str, sho
     tables = (table(verbatim("Routes"), [col("Verdict", verdict)], [(NOTHING, ["GET /"])]),)
     section = Section(key="routes", title=verbatim("Routes"), tables=tables)
     made = page(Document(name="run", title=verbatim("run"), about=(), sections=(section,)), ENGLISH)
-    assert f">{shown}</td>" in made
+    assert f">{shown}</th>" in made  # the only column heads its line
