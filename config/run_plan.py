@@ -314,7 +314,11 @@ class Plan(PlanFields):
                     fixed=row.fixed,
                     runtimes=names,
                 )
-                combinations.setdefault(cell.cell_id, saved)
+                if before := combinations.get(cell.cell_id):
+                    both = {*(before.runtimes or ()), *names}
+                    names_of_both = tuple(name for name in self.runtimes if name in both)
+                    saved = replace(before, runtimes=names_of_both)
+                combinations[cell.cell_id] = saved
         return tuple(combinations.values())
 
     def _is_measured(self, row: PlanRow, runtime: RuntimeName) -> bool:

@@ -147,7 +147,8 @@ def _beside(given: Given) -> tuple[Beside, ...]:
                 "one of {names}. For any other program, give a name and a command in a plan",
                 names=KNOWN,
             )
-        # of two programs with one name, the last one counts
+        if values["name"] in found:
+            raise replace(given, value=values["name"]).wrong("programs with different names")
         found[values["name"]] = Beside(**values)
     return tuple(found.values())
 

@@ -40,7 +40,7 @@ def environment_changes(before: Json, now: Json, runtime: str) -> list[Message]:
     before, now: two values of `environments`: a part for each role, `service` and `client`
     """
     changes: list[Message] = []
-    for role in before.keys() | now.keys():
+    for role in dict.fromkeys([*before, *now]):
         changes += _part_changes(before.get(role, {}), now.get(role, {}), runtime)
     return list(dict.fromkeys(changes))
 

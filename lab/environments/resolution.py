@@ -141,7 +141,8 @@ class Trial:
         lock = source.with_name(LOCK)
         failure = self._compile(source, lock, "--no-deps", "--only-binary", ":all:")
         if not failure:
-            return next(self._packages(lock)).version
+            # none fits if a marker excludes this interpreter
+            return next((package.version for package in self._packages(lock)), "")
         if failure.code == uv.UNSATISFIED:
             return ""
         raise EnvironmentFailed(

@@ -236,7 +236,7 @@ class HostConnection(Place):
         try:
             self._carrier.write(start_script(self.host))
             self.machine = self._hello(Found, CONNECT_S)["machine"]
-            files = archive.agent(native=self.machine == platform.machine())
+            files = self._own_files()
             self._carrier.write(b"%d\n" % len(files) + files)
             self.booted = self._hello(Booted, CALL_S)
         except BaseException:
@@ -244,6 +244,14 @@ class HostConnection(Place):
             raise
         finally:
             hanging.cancel()
+
+    def _own_files(self) -> bytes:
+        try:
+            return archive.agent(native=self.machine == platform.machine())
+        except OSError as error:
+            raise ChildFailed(
+                "gilscope's own files cannot be read: {error}", error=str(error)
+            ) from error
 
     def _hello(self, kind: type[Kind], wait_s: float) -> Kind:
         """Return the next message, which is of the type *kind*. Raises ChildFailed."""

@@ -136,6 +136,7 @@ class LockRecording:
         self._pid, self._held = pid, held
         self.facts: LockFacts | None = None
         self.ending = threading.Event()
+        self._failure: Exception | None = None
         self._round = threading.Condition()
         self._rounds = 0
         self._timeline = WaitTimeline()
@@ -151,7 +152,7 @@ class LockRecording:
                 known=KNOWN,
             )
         # one set of probes per interpreter, because every process of its file hits the probes
-        programs = {process.file.stat().st_ino: process for process in self._processes.values()}
+        programs = {_identity(process.file): process for process in self._processes.values()}
         probes = [probe for process in programs.values() for probe in _probes_of(process)]
         if not probes:
             raise ChildFailed(
@@ -170,7 +171,16 @@ class LockRecording:
             self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
 
     def run(self) -> None:
-        """Take samples until *ending* is set, for LONGEST_S at most."""
+        """Take samples until *ending* is set, for LONGEST_S at most. collect_facts() raises what
+        ends it earlier.
+        """
+        try:
+            self._take_samples()
+        except Exception as error:
+            self._failure = error
+        self._ended_ns = monotonic_ns()
+
+    def _take_samples(self) -> None:
         ends_ns = self._started_ns + LONGEST_S * 1e9
         while (
             not self.ending.wait(1 / SAMPLES_HZ)
@@ -180,7 +190,6 @@ class LockRecording:
             if self._rounds % ROUNDS_PER_SEARCH == 0:
                 self._find_processes()
             self._sample()
-        self._ended_ns = monotonic_ns()
 
     def _sample(self) -> None:
         """Take one round of samples: all stacks, new probe hits, and the owners of mutexes for
@@ -218,7 +227,11 @@ class LockRecording:
                     self._other_pids.add(pid)
 
     def collect_facts(self) -> LockFacts:
-        """Return what was recorded, after run() has ended."""
+        """Return what was recorded, after run() has ended. Raises ChildFailed if it failed."""
+        if self._failure:
+            raise ChildFailed(
+                "the recording of locks ended early ({error})", error=repr(self._failure)
+            ) from self._failure
         self._add_hits()
         timeline, cpu = self._timeline, self._cpu
         timeline.end(self._ended_ns)
@@ -282,6 +295,11 @@ def record_locks(pid: int) -> Iterator[LockRecording]:
             recording.ending.set()
             thread.join()
         recording.facts = recording.collect_facts()
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_dev, found.st_ino
 
 
 def _probes_of(process: FrameReader) -> Iterator[Uprobe]:

@@ -8,6 +8,7 @@ make_folder).
 """
 
 import os
+import subprocess
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -118,7 +119,7 @@ def _copy(top: Path, commit: str, new: Path) -> None:
 
 def _git(folder: Path, *arguments: str, **variables: str) -> str:
     """Return what git prints, without the user's GIT_* variables, but with *variables*. Raises
-    BadInput with the first line of its error, and subprocess.TimeoutExpired after LONGEST_GIT_S.
+    BadInput with the first line of its error, or if it takes longer than LONGEST_GIT_S.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
@@ -127,6 +128,13 @@ def _git(folder: Path, *arguments: str, **variables: str) -> str:
     except OSError as error:
         raise BadInput(
             "git cannot be started: {error}. Install it.", error=error.strerror
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise BadInput(
+            "git did not end within {seconds:.0f} s in the repository of {folder}. Check the "
+            "repository and its disk.",
+            seconds=LONGEST_GIT_S,
+            folder=folder,
         ) from None
     if done.returncode:
         said = done.stderr.strip().splitlines()

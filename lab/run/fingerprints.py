@@ -34,7 +34,11 @@ from record.saved_run import CellResult, Run
 # of an entry in a requirements file: the source files of such a package are measured, too
 EDITABLE = ("-e", "--editable")
 # of the repository, whose Python files run in services and clients
-CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/user_service")
+# lab/user_service runs beside a user's service, and imports lab/gil and lab/machine
+CODE_FOLDERS = (
+    *("core", "services", "clients", "systems", "experiments"),
+    *("lab/user_service", "lab/gil", "lab/machine"),
+)
 
 
 class Fingerprinter:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.cell import Cell
-from core.errors import BadInput, ChildFailed
+from core.errors import BadInput, ChildFailed, GilscopeError
 from core.files import put
 from core.messages import NOTHING, Json, message, verbatim
 from core.system import SERVICE, System
@@ -50,7 +50,7 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
             try:
                 # the kinds of --profile are the names of the methods
                 profile = getattr(profiler, kind)()
-            except ChildFailed as failed:
+            except GilscopeError as failed:
                 profile = {
                     "sentence": message("not profiled: {reason}", reason=failed.message).to_json()
                 }

@@ -119,3 +119,10 @@ def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(line:
     names, _, again = line.partition(" ->")
     entries = planned(f"--system 2 --aa --runtime {names}").entries()
     assert [entry.arm for entry in entries] == [*names.split(","), *filter(None, [again.strip()])]
+
+
+def test_rows_with_the_same_values_under_different_runtimes_are_both_measured_again_from_a_stored_plan() -> None:
+    under = [PlanRow(system=find("2"), values={}, runtimes=(RuntimeName(name),)) for name in ("3.14t", "3.11")]
+    some = Plan(name="two", rows=tuple(under), runtimes=(RuntimeName("3.11"), RuntimeName("3.14t")))
+    assert [cell.runtime for cell in stored(some).cells()] == ["3.11", "3.14t"]
+    assert sorted(ids(stored(some).cells())) == sorted(ids(some.cells()))

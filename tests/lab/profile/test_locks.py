@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -106,6 +107,22 @@ def test_what_runs_in_the_kernel_is_gone_when_the_runner_is_killed(python: Path)
     while programs & ids(PROGRAMS):
         assert monotonic() < ends
         os.sched_yield()
+
+
+def test_a_recording_that_fails_is_not_a_profile_without_waits(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called = threading.Event()
+
+    def breaks(_: FrameReader) -> None:
+        called.set()
+        raise OSError("no stacks")
+
+    monkeypatch.setattr(FrameReader, "stacks", breaks)
+    with (
+        started(python, PLANTED / "services.py", "shared_dict_under_one_key") as service,
+        pytest.raises(ChildFailed, match=r"ended early \(OSError\('no stacks'\)\)"),
+        record_locks(service.pid),
+    ):
+        assert called.wait(DEADLINE_S)
 
 
 def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:

@@ -1,5 +1,7 @@
 """A commit of a repository is copied as it is; the work tree, the index and the branches stay as they are."""
 
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,15 @@ def test_what_is_no_commit_is_told_with_its_name(repository: Path, ref: str) -> 
     with pytest.raises(BadInput, match=rf"{ref} is no commit, branch or tag of the repository of .*Name one"):
         check_out(repository, ref)
     assert not [*repository.parent.glob("cache/*")]
+
+
+def test_a_git_that_hangs_is_told(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hangs(command: Sequence[object], timeout_s: float, *_: object) -> None:
+        raise subprocess.TimeoutExpired("git", timeout_s)
+
+    monkeypatch.setattr(commits, "run", hangs)
+    with pytest.raises(BadInput, match=r"git did not end within 300 s in the repository of .*repository"):
+        check_out(repository, "HEAD")
 
 
 def test_a_folder_without_a_repository_or_that_the_commit_lacks_is_told(repository: Path) -> None:
