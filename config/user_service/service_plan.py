@@ -34,7 +34,7 @@ from config.user_service.service_options import (
     auto_topologies,
     parse_topology,
 )
-from core.cell import PARAMETERS, Value
+from core.cell import MACHINE_PARAMETERS, PARAMETERS, Value
 from core.errors import BadInput
 from core.messages import message
 from core.method import Method, Warmup, cores_usable
@@ -312,7 +312,8 @@ def _rows(
     if any(threaded):
         values[THREADS] = (DEFAULT_THREADS,)
     # other defaults are ignored
-    values |= {name: value for name, value in defaults.items() if name in values}
+    settable = {*values, *MACHINE_PARAMETERS}
+    values |= {name: value for name, value in defaults.items() if name in settable}
     for name, several in settings.items():
         known = PARAMETERS.get(name)
         values[name] = tuple(map(known.parse, several)) if known else several

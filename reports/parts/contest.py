@@ -140,7 +140,6 @@ def doubts(view: View) -> Iterator[Message]:
     why = doubt(view.comparisons)
     yield from [message("{why}.", why=why)] if why else []
     for row in view.rows:
-        # the section "Results" says why a row has no figures; such a row is in no contest
-        if row.trouble and row.figures:
+        if row.trouble:  # a row without figures is in no contest, so nothing else names it here
             name = listed([view.settings.where(row), row.runtime])
             yield traced(message("{name}: {trouble}.", name=name, trouble=row.trouble), row.trace)

@@ -143,10 +143,11 @@ def test_a_plan_in_yaml_has_a_service_in_place_of_rows(tmp_path: Path) -> None:
     file.write_text(
         "service: {command: '{python} x {port}', requests: asked.yaml, environment: {A: '1'}}\n"
         "runtimes: ['3.14']\n"
-        "parameters: {NUM_CLIENTS: 3, RATE: 7, CALC_TARGET: 5}\n"
+        "parameters: {NUM_CLIENTS: 3, RATE: 7, CALC_TARGET: 5, KEEP_AWAKE: true}\n"
     )
     plan = load_plan(file)
     (cell,) = plan.cells()
     assert (cell.num_clients, cell.rate, plan.name, plan.method.duration_s) == (3, 7, "shop", 2.0)
     assert "CALC_TARGET" not in cell.params  # the service does not read it
+    assert cell.keep_awake  # of the machine, whatever the service reads
     assert command_of(plan).directory == str(tmp_path)

@@ -47,6 +47,16 @@ def test_one_bad_block_withholds_the_share_and_is_told(status: Status) -> None:
     assert f"{status}: the GIL was on." in str(said)
 
 
+def test_a_contestant_of_which_every_block_failed_is_told_although_it_is_in_no_ranking() -> None:
+    failed = [replace(cell, status="failed", reason=verbatim("no answer")) for cell in blocks_of("load-own", 200)]
+    view = View(contest_run(failed, blocks_of("load-wrk", 100)))
+    (contest,) = contests(view.rows, TITLES)
+    assert [standing.row.system for standing in contest.standings] == ["load-wrk"]
+    (said,) = doubts(view)
+    assert "load-own" in str(said)
+    assert "no answer" in str(said)
+
+
 def test_a_a_that_differs_is_told_beside_a_ranking() -> None:
     first = blocks_of("load-own", 200, blocks=range(1, 9))
     again = [replace(cell, arm=f"{cell.arm} again", wall_ns=2 * cell.wall_ns) for cell in first]
