@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn cookies_are_sent_where_they_belong() {
-        // Source of the expected values: RFC 6265, 5.1.4, 5.2 and 5.4; as tests/clients/user_service/test_session.py
+        // Source of the expected values: RFC 6265, 5.1.4, 5.2 and 5.4
         let table: [(&[&[u8]], &[u8], &[u8]); 11] = [
             (&[b"a=1", b"b=2; Path=/x", b"a=3"], b"/x/y", b"b=2; a=3"),
             (&[b"a=1; Path=/x"], b"/xy", b""),

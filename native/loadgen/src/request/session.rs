@@ -1,6 +1,7 @@
 //! The session of a virtual user: its cookies, the values that it saved, and the fields that requests take from it.
 //!
-//! The reference is clients/user_service/session.py: both clients send the same bytes.
+//! Only this client has sessions: docs/own-service.md says what they do, and tests/native/test_loadgen_sessions.py
+//! plays them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
