@@ -72,8 +72,8 @@ class ArmPauses(NamedTuple):
     share: share of a process's time in collections, median over the blocks
     longest_ns: the longest collection of all blocks
     unkept: share of the collections whose times were overwritten
-    percentile: slow requests are slower than this percentile; "" if slow requests are not known in
-        every block
+    percentile: slow requests are slower than this percentile; "" if a block of any runtime has no
+        slow requests, or does not know them
     shares: by a name of CAUSES; only shares that are known in all blocks
     """
 
@@ -95,7 +95,7 @@ def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
     """Return the garbage collections and slow requests of each result row. *rows* differ only in
     the runtime.
 
-    Rows whose services recorded no collections are left out.
+    Cells whose collections are not known are left out, and rows that have only such cells.
     """
     known = [(row, [*filter(_is_known, row.good)]) for row in rows]
     every = [cell for _, cells in known for cell in cells]

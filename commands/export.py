@@ -17,7 +17,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command export. Return its exit status: 0."""
     parser = output.parser("export", arguments)
     parser.add_names("run", "The folder of the saved run to export.")
-    parser.add_names("to", "The folder to write the files to, one for each runtime.")
+    parser.add_names("to", "The folder for the files. There is one file for each runtime.")
     flags = parser.parse(arguments)
     from reports.exports.pyperf_files import export
 

@@ -121,7 +121,9 @@ def with_two_arms(plan: Plan) -> Plan:
             "--app."
         )
     if service and service.variants:
-        raise BadInput("stress tests one service. Leave out --variant and --vary server.")
+        raise BadInput(
+            "The command stress tests only one service. Leave out --variant and --vary server."
+        )
     if service and (what := only_native(service.protocol, service.requests)):
         raise BadInput(
             "stress calls the service from Python clients, which have no sessions, placeholders or "

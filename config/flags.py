@@ -1,9 +1,9 @@
 """Parse the command line, show its help in the user's language, and make the plan that the flags
 describe.
 
-A command gets a Parser from Output.parser() (commands/output.py) or, as run.py does, makes one. It
-adds groups of options (Option in config/options.py) and parses its arguments. The result, *flags*,
-has unparsed values by Option.name, which plan_from() and value_of() parse.
+A command gets a Parser from Output.parser() (commands/output.py) or, as commands/run.py does,
+makes one. It adds groups of options (Option in config/options.py) and parses its arguments. The
+result, *flags*, has unparsed values by Option.name, which plan_from() and value_of() parse.
 """
 
 import argparse
@@ -123,7 +123,8 @@ class Parser(argparse.ArgumentParser):
         self._names += f" {self._get_formatter()._format_args(action, name)}"
 
     def format_help(self, *, every: bool = False) -> str:
-        """Return the help: the most used options or, if *every* is true, all options and systems.
+        """Return the help. After add_parameters(), it has the most used options or, if *every* is
+        true, all options and systems; without, all options.
 
         The usage line names no option, because the groups below list the options.
         """

@@ -163,9 +163,10 @@ _PAIRS = re.compile(r"[^\s=&;]+=[^\s&;]*([&;]\s*[^\s=&;]+=[^\s&;]*)*")
 
 
 class Redactor:
-    """A filter that removes known secrets from texts, messages and JSON values.
+    """A filter that hides known secrets of at least SHORTEST characters, and the user name and
+    password of any URL, in texts, messages and JSON values. Keys of mappings stay.
 
-    cut_from: texts of at least so many characters may have been cut within a secret
+    cut_from: texts of at least so many characters may have been cut within a secret; 0: all may
     """
 
     def __init__(self, secrets: Iterable[str], cut_from: int = 0) -> None:
@@ -176,11 +177,12 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return *text* without secrets, and without parts of a secret where the text was cut."""
+        may_be_cut = len(text) >= self._cut_from  # before the text becomes shorter
         text = USERINFO.sub(HIDDEN, text)
         if self._whole is None:
             return text
         text = self._whole.sub(HIDDEN, text)
-        for form in self._forms if len(text) >= self._cut_from else ():
+        for form in self._forms if may_be_cut else ():
             text = _without_cut(text, form)
         return text
 
@@ -213,7 +215,7 @@ def _without_cut(text: str, form: str) -> str:
     for length in range(min(len(form) - 1, len(text)), SHORTEST - 1, -1):
         if form[:length] + HIDDEN in text:
             text = text.replace(form[:length] + HIDDEN, HIDDEN)
-        bare = text.rstrip(".'\"")
+        bare = text.rstrip(".'\"")  # dots or a quote may stand after the place of the cut
         if bare.endswith(form[:length]):
             text = bare[:-length] + HIDDEN
         if text.startswith(form[-length:]):

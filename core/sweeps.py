@@ -1,8 +1,9 @@
 """Sweeps: the settings of a system that differ only in the value of one parameter.
 
 A setting is a system with one value for each of its parameters (Params). config/run_plan.py and
-analysis/pairs.py ask which settings form a sweep. A parameter follows another one if it has the
-same value in every setting, as NUM_CLIENTS does with NUM_API_SERVICES (Parameter.same_as).
+analysis/pairs.py ask which settings form a sweep. A parameter follows another one if its default
+is that one's value (Parameter.same_as), and it has the same value in every setting, as NUM_CLIENTS
+does with NUM_API_SERVICES. No parameter follows a follower.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ class Sweep:
     follow it.
 
     name:   the parameter
-    others: the parameters that all settings have in common
+    others: the parameters that have one value in all settings
     params: all parameters of each setting, in the order of the plan
     """
 

@@ -1,8 +1,5 @@
 """An HTTP client whose workers are threads, each with its own blocking connection.
 
-The clients for the extension package beastclient need nothing else. Each uses another module of the
-package.
-
 The modules of libraries give ThreadClient a Library (workers.py), and WorkerClient
 (clients/quotas.py) runs the workers. call() is the measured loop, and does the same as
 TaskWorker.call() in tasks.py.
@@ -62,9 +59,11 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
 
     def call(self, requests: int | None, until_ns: int) -> None:
         """Send and time *requests* requests one after the other; if *requests* is None, send
-        requests until *until_ns*.
+        requests until *until_ns*, a time that is infinite otherwise.
 
-        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. All work that
+        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent. They still count
+        as sent, so that they are failures. *get* is of the open connection, so it ends with each
+        drop(). All work that
         can wait until the workers end is in summary().
         """
         tally, failures = self.tally, self._library.failures
@@ -131,6 +130,9 @@ def _beast_client(module: str, *of_cell: Any) -> ThreadClient:
     return ThreadClient(Library(extension.Connection, (extension.Failed,)), *of_cell)
 
 
+# One client for each module of the extension package beastclient, which http_systems.py names. The
+# first and third hold the GIL during I/O, the others release it. The last two do not declare that
+# they support free threading, so importing them turns the GIL on.
 held = partial(_beast_client, "held")
 released = partial(_beast_client, "released")
 undeclared = partial(_beast_client, "undeclared")

@@ -25,7 +25,7 @@ class Handler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_POST(self) -> None:
-        """Answer a request of any method."""
+        """Answer a request; the other methods that requests may have are bound to it below."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path, _, query = self.path.partition("?")
         code, reply = http_answer(self.command, path, query, body)

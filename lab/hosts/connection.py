@@ -250,7 +250,9 @@ class HostConnection(Place):
             return archive.agent(native=self.machine == platform.machine())
         except OSError as error:
             raise ChildFailed(
-                "gilscope's own files cannot be read: {error}", error=str(error)
+                "gilscope's own files cannot be read: {error}. Check their permissions, or "
+                "install gilscope again",
+                error=str(error),
             ) from error
 
     def _hello(self, kind: type[Kind], wait_s: float) -> Kind:
@@ -281,7 +283,8 @@ class HostConnection(Place):
         except ChildFailed as error:
             self._lose(
                 message(
-                    "The connection to host {host} was lost: {reason}.",
+                    "The connection to host {host} was lost: {reason}. Check the host and its "
+                    "network.",
                     host=self.name,
                     reason=error.message,
                 )

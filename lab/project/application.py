@@ -225,7 +225,8 @@ def _report(output: str) -> Application | None:
 def _import_error(name: str, seen: Application, folder: Path) -> BadInput:
     """Return the error for an application that exists, but raises an error when it is imported."""
     remedy = message(
-        "Correct this error. If it depends on a variable or a database, use --env or --with."
+        "Correct this error. If the service needs an environment variable, set it with --env. "
+        "If it needs a database, start one with --with."
     )
     if seen.syntax:
         remedy = message("Correct this file.")

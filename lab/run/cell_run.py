@@ -265,7 +265,7 @@ class CellRun(ExitStack):
         self._marks = read_counters(self._instruments)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
-        # What was used between the trials does not count.
+        # What was used before, in the trials or between them, does not count.
         for child in self.children.started:
             child.wake()
             child.idle_ns = 0

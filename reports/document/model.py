@@ -226,8 +226,8 @@ class Datum:
     anchor: str = ""
 
     def text(self, language: Language) -> str:
-        """Return the text of the table cell in *language*; empty if the cell shows a drawing
-        (strip).
+        """Return the text of the table cell in *language*; empty if it has neither words nor a
+        number, as beside a drawing (strip).
         """
         if self.form is None:
             text = language.text(self.words) if self.words else ""
@@ -346,6 +346,7 @@ class Section:
     terminal: Sequence[Message | Table] = ()
 
     def __bool__(self) -> bool:
+        """Whether the section has content of its own: notes, texts and flames alone are none."""
         return bool(
             self.answer
             or self.sentences
@@ -396,8 +397,8 @@ def number(
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:
-    """Return a table cell (Datum) with a runtime's (arm's) name and marker, linked to the runtime's
-    measurements.
+    """Return a table cell (Datum) with the name and marker of an arm (a runtime or service), linked
+    to its measurements.
     """
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 

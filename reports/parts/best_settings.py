@@ -119,8 +119,8 @@ def _cost(row: Row, other: Row, arm: str, name: Message, view: View) -> Iterator
         )
     elif may_be_chance(ratio) or ratio.value >= 1:
         said = message(
-            "On {runtime}, it may be chance that the best setting on {other} ({setting}) is not "
-            "the best.",
+            "On {runtime}, another setting was faster than the best one on {other} "
+            "({setting}), but this may be chance.",
             **about_it,
         )
     else:

@@ -84,8 +84,7 @@ def checks_line(view: View) -> Datum:
         )  # fmt: skip
     if bad:
         line = message(
-            "! {passed} of {all} checks passed ({unknown} with unknown result). Not passed: "
-            "{names}.",
+            "! {passed} of {all} checks passed, {unknown} not known. Not passed: {names}.",
             passed=passed, all=len(named), unknown=unknown, names=listed(bad, SEMICOLON),
         )  # fmt: skip
     return words(line, state=f"state {states[bad[0]] if bad else PASSED}")

@@ -143,7 +143,8 @@ class Work:
             if isinstance(times, Estimate):
                 chance = message(" (the difference may be chance)")
                 sentence = message(
-                    "{chosen}, and has {ratio} times the throughput of {setting}, the second{note}",
+                    "{chosen}, and has {ratio} times the throughput of the second-best "
+                    "setting, {setting}{note}",
                     chosen=sentence,
                     ratio=estimate(times, hundredths),
                     setting=second,
@@ -151,7 +152,8 @@ class Work:
                 )
             else:
                 sentence = message(
-                    "{chosen}; no comparison with {setting}, the second: {reason}",
+                    "{chosen}; it could not be compared with the second-best setting, "
+                    "{setting}: {reason}",
                     chosen=sentence,
                     setting=second,
                     reason=times,

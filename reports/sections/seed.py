@@ -229,8 +229,8 @@ def _times_section(view: View) -> Section:
 
 
 def _size_warning(view: View) -> Message:
-    """Return a warning if this run has fewer or more requests than the original experiment; else
-    return NOTHING.
+    """Return a warning if this run has fewer or more requests than the original experiment, or a
+    scale; else return NOTHING.
     """
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes == [REQUESTS]:

@@ -35,6 +35,12 @@ def test_a_secret_is_taken_out_in_every_form(line: str) -> None:
     assert Redactor([secret.replace(r"\n", "\n")]).text(text) == shown
 
 
+def test_a_text_was_long_enough_to_be_cut_if_it_was_so_before_its_secrets_were_taken_out() -> None:
+    text = f"{TOKEN} was refused, {TOKEN[:7]}"
+    assert Redactor([TOKEN], len(text)).text(text) == "... was refused, ..."
+    assert Redactor([TOKEN], len(text) + 1).text(text) == f"... was refused, {TOKEN[:7]}"
+
+
 @pytest.mark.parametrize("information", ["me:pw", "me:p@ss", "me:p@ss@w", "me:pa/ss", "me:pa?ss#", "token", ":pw"])
 def test_user_information_of_any_url_is_taken_out(information: str) -> None:
     text = f"index https://{information}@pypi.example/simple, then a@b"

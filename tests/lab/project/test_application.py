@@ -87,7 +87,7 @@ def test_what_cannot_be_looked_at_is_refused_with_the_reason(tmp_path: Path) -> 
 ERRORS = """\
 import json\\nimport nowhere.at_all\\n -> 2: ModuleNotFoundError -> package of nowhere to the
 x = 1\\n\\ndef f(:\\n -> 3: SyntaxError:  -> Correct this file
-import os\\nos.environ['NO_SUCH']\\n -> 2: KeyError: 'NO_SUCH' -> use --env or --with
+import os\\nos.environ['NO_SUCH']\\n -> 2: KeyError: 'NO_SUCH' -> set it with --env
 import json\\njson.loads('')\\n -> 2: JSONDecodeError -> Correct this error
 import shop.none\\n -> 1: ModuleNotFoundError -> Correct this error
 raise OSError('two \\\\n lines.') -> 1: OSError: two lines. Correct -> Correct this error"""
