@@ -396,7 +396,8 @@ def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> 
     fault, doubt = _fault(pair), _doubt(pair)
     if differs and not fault:
         fault = message(
-            "A/A: two measurements of the same runtime differ, so the difference may be noise"
+            "A/A: two measurements of the same runtime differ, so the difference between "
+            "runtimes may be noise"
         )
     return CapacityRatio(
         below=below,

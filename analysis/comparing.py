@@ -340,9 +340,9 @@ def robust(verdict: Verdict, undisturbed: Verdict, cells: Sequence[CellResult]) 
     if seen is None or verdict.verdict not in DECIDED or verdict.verdict == undisturbed.verdict:
         return verdict
     why = message(
-        "{used}. Without the blocks in which they used more than {most:.0%}, and with all other "
-        "times corrected for the cores that they took, the verdict would be: {word}. Measure again "
-        "when the machine is quiet",
+        "{used}. Without the blocks in which other processes used more than {most:.0%}, and "
+        "with all other times corrected for the cores that these processes took, the verdict "
+        "would be: {word}. Measure again when the machine is quiet",
         code=BUSY, used=seen.used, most=MOST_BUSY, word=undisturbed.word,
     )  # fmt: skip
     return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=None)

@@ -42,7 +42,9 @@ GIL_AND_JIT = {
     "JIT": ("jit_enabled_ready", "jit_enabled_end"),
 }
 FAILED = "failed"  # code of the message that measurements failed, which reports/ reads
-NO_COMMON_BLOCK = message("no block (round of measurement) has measurements of both")
+NO_COMMON_BLOCK = message(
+    "no block (round of measurement) has measurements of both sides of the comparison"
+)
 
 
 def failed_gate(cells: Sequence[CellResult]) -> Message:

@@ -116,8 +116,8 @@ class Pair:
         if not timed or max(timed) >= LEAST_TAILS * self.tail_ns:
             return NOTHING
         return message(
-            "requests took up to {longest:.2g} s, so each time slice must last {least:.2g} s or "
-            "more, but the longest lasted {timed:.2g} s: use --duration {least:.0f}",
+            "requests took up to {longest:.2g} s, so each time slice must last {least:.2g} s "
+            "or more, but the longest slice lasted {timed:.2g} s: use --duration {least:.0f}",
             longest=self.tail_ns / 1e9,
             least=LEAST_TAILS * self.tail_ns / 1e9,
             timed=max(timed) / 1e9,

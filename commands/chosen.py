@@ -162,7 +162,7 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
         return plan
     if reasons:
         output.note(
-            "Using Python clients, because the native client is {reason}. The native client "
+            "Python clients are used, because the native client is {reason}. The native client "
             "would leave more CPU to the services.",
             reason=reasons[0],
         )
@@ -271,7 +271,8 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
     if passed:
         output.note(
             "gilscope passes {names} from --vary as environment variables, because the command "
-            "does not contain {place}. It cannot see whether the service reads them.",
+            "does not contain {place}. Check that the service reads them, because gilscope "
+            "cannot see this.",
             names=listed(passed, AND),
             place=f"{{{passed[0]}}}",
         )
@@ -282,7 +283,8 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
         ]
         if without:
             output.note(
-                "{variable} is not passed to {names}, which ignore it or do not start with it.",
+                "{variable} is not passed to {names}, which ignore this variable or do not "
+                "start when it is set.",
                 variable=variable,
                 names=listed(without, AND),
             )

@@ -43,7 +43,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("compare", arguments)
     parser.add_names(
         "run",
-        "The folder of a saved run, or its result.json. The others are compared with the first.",
+        "The folder of a saved run, or its result.json. The other runs are compared with the "
+        "first run.",
         "+",
     )
     parser.add_group("how to compare", SLOWER, ANYWAY)

@@ -129,8 +129,8 @@ def _find_application(folder: Path) -> str:
     if not found:
         raise BadInput(
             "No application was found in {folder}: neither app, application, create_app nor "
-            "make_app in {files}, nor a framework's application of this name in another module. "
-            "Give --app MODULE:NAME, --service-command, or --target.",
+            "make_app in {files}, nor a framework's application with one of these names in "
+            "another module. Give --app MODULE:NAME, --service-command, or --target.",
             folder=folder.absolute(),
             files=FILES,
         )

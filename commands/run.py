@@ -37,7 +37,8 @@ def main(arguments: Sequence[str]) -> int:
         return resume(given, parser)
     if given["accept_changes"]:
         raise BadInput(
-            "--accept-changes works only with --resume. Leave it out when you start a new run."
+            "--accept-changes works only with --resume. Leave --accept-changes out when you "
+            "start a new run."
         )
     return begin(given, arguments)
 

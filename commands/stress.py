@@ -113,7 +113,10 @@ def with_two_arms(plan: Plan) -> Plan:
     """
     expect_no_hosts(plan, "stress")
     if sys.platform != "linux":
-        raise BadInput("stress needs Linux, but this is {platform}.", platform=sys.platform)
+        raise BadInput(
+            "stress needs Linux, but this is {platform}. Run stress on a Linux machine.",
+            platform=sys.platform,
+        )
     service = plan.user_service
     if service and service.targets:
         raise BadInput(
@@ -122,7 +125,7 @@ def with_two_arms(plan: Plan) -> Plan:
         )
     if service and service.variants:
         raise BadInput(
-            "The command stress tests only one service. Leave out --variant and --vary server."
+            "A stress test accepts only one service. Leave out --variant and --vary server."
         )
     if service and (what := only_native(service.protocol, service.requests)):
         raise BadInput(

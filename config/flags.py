@@ -347,8 +347,8 @@ def _chosen(flags: Flags, cores: int | None) -> Plan:
         rows = tuple(PlanRow(system=system, values={}) for system in systems.values())
     if not rows:
         raise BadInput(
-            "--system is {names}, but plan {plan} has no rows for it. The plan has rows for system "
-            "{there}.",
+            "--system is {names}, but plan {plan} has no rows for it. Name a system that the "
+            "plan has rows for: {there}.",
             names=names,
             plan=plan.name,
             there=sorted(plan.systems),

@@ -137,7 +137,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
     preset = PRESETS.get(str(host.via), ANY)
     if preset.needs and preset.needs not in content:
         raise BadInput(
-            "{host} has no {key}, which via: {via} needs. Add this key.",
+            "{host} has no {key}, which is required with via: {via}. Add this key.",
             host=what,
             key=preset.needs,
             via=host.via,
@@ -145,7 +145,8 @@ def _host(name: str, content: Any, folder: Path) -> Host:
     # - binds tighter than &
     if useless := content.keys() & CARRIER_KEYS - preset.keys:
         raise BadInput(
-            "{host} has keys that its carrier does not use: {keys}. Remove them, or change via.",
+            "{host} has keys that its value of via does not use: {keys}. Remove these keys, or "
+            "change the value of via.",
             host=what,
             keys=sorted(useless),
         )
@@ -285,7 +286,9 @@ def _host_obstacles(plan: Plan) -> Iterator[Message]:
     if any("unix" in row.values.get("TRANSPORT", ()) for row in plan.rows):
         yield message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp.")
     if plan.beside:
-        yield message("--with can start programs only on this machine.")
+        yield message(
+            "--with can start programs only on this machine, not on other hosts. Leave --with out."
+        )
     if service and any(command.ref or command.overrides for command in service.commands):
         yield message("Variants with a ref or with a package can be measured only on this machine.")
     if method.is_limited:

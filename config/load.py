@@ -116,7 +116,9 @@ def _with_budget(plan: Plan, values: Flags) -> Flags:
     Raises BadInput.
     """
     if SLO.field in values:
-        raise BadInput("--budget does not limit a search. Leave out --budget or --slo.")
+        raise BadInput(
+            "--budget does not limit the search for a rate (--slo). Leave out --budget or --slo."
+        )
     flags_given = [option.flag for option in (BLOCKS, UNTIL) if option.field in values]
     if flags_given:
         raise BadInput(
@@ -180,8 +182,8 @@ def _base(path: Path, content: Flags, defaults: Values, cores: int) -> Plan:
         return user_service_plan(content["service"], path.parent, defaults)
     if not isinstance(rows, list) or not rows:
         raise BadInput(
-            "The list rows is missing or empty. It must have at least one row, such as `- system: "
-            "4`."
+            "The list `rows` is missing or empty. It must have at least one row, such as `- "
+            "system: 4`."
         )
     return Plan(
         name=path.stem,
@@ -213,7 +215,7 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRo
     names = given.get("system", [])
     if names == []:
         raise BadInput(
-            "The entry {row} of rows has no system. Add a system, such as `system: 4`.",
+            "Entry {row} of the list `rows` has no system. Add a system, such as `system: 4`.",
             row=repr(given),
         )
     values = _parameters(
@@ -229,7 +231,8 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRo
             for name in own:
                 if not system.takes(name):
                     raise BadInput(
-                        "System {key} does not use {name}. It uses {reads}.",
+                        "System {key} does not use {name}. Give only what this system uses: "
+                        "{reads}.",
                         name=name,
                         key=system.key,
                         reads=system.parameters,

@@ -74,7 +74,7 @@ def read_yaml(path: Path, flag: str) -> Any:
         raise _unreadable(path, flag, str(error.strerror)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(
-            "{path} is not valid YAML: {error}.", path=path, error=_cause(error)
+            "{path} is not valid YAML: {error}. Correct the file.", path=path, error=_cause(error)
         ) from None
 
 

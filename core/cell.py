@@ -183,8 +183,9 @@ class Cell:
     )
     dispatch: str = _choice(
         "any",
-        "how workers wait: all on one selector (any), one worker at a time (leader), each on its "
-        "own connections (owned), or auto: leader if the GIL is on, any if it is off",
+        "how workers wait on connections: all on one selector (any), one worker at a time "
+        "(leader), each on its own connections (owned), or auto: leader if the GIL is on, any "
+        "if it is off",
         "any",
         "leader",
         "owned",
@@ -210,7 +211,7 @@ class Cell:
     )
     buffer_bytes: int = _whole(
         0,
-        "send and receive buffers of each connection; 0 = the kernel's choice",
+        "size of each connection's send and receive buffers; 0 = the kernel's choice",
         low=0,
         high=2**30,
         unit="bytes",
@@ -228,8 +229,8 @@ class Cell:
     )
     keep_awake: bool = _claim(
         False,
-        "keep idle cores from sleeping; with few connections, wake-up latency would dominate the "
-        "result",
+        "keep idle cores from sleeping; otherwise, with few connections, wake-up latency would "
+        "dominate the result",
     )
 
     def __post_init__(self) -> None:

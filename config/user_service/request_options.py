@@ -329,8 +329,9 @@ def _expect_values(plan: RequestPlan) -> None:
         expected = "" if request.expect_json is ANY else hidden_answer(request).reveal()
         if placeholders(expected.encode(errors="replace"), frozenset(known | saved)):
             raise BadInput(
-                "The expect_json of {request} has a placeholder, but placeholders are filled in "
-                "requests only. Leave out the keys whose values differ from request to request.",
+                "The expect_json of {request} has a placeholder, but placeholders are filled "
+                "in only in requests. Leave out the keys whose values differ from request to "
+                "request.",
                 request=str(request),
             )
     if all(request.first for request in plan.requests):
@@ -345,7 +346,7 @@ def _request(given: Any, listed_in: Given) -> Request:
     if not isinstance(given, dict) or "request" not in given:
         shown = {str(key): HIDDEN for key in given} if isinstance(given, dict) else given
         raise BadInput(
-            "The request {value} has no key request. Add one, such as `request: GET /items/3`.",
+            "The request {value} has no key `request`. Add one, such as `request: GET /items/3`.",
             value=repr(shown),
         )
     expect_keys(message("a request"), given, REQUEST_KEYS)

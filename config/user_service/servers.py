@@ -46,7 +46,8 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
     if interface and interface not in server.interfaces:
         raise BadInput(
             "gilscope starts {server} only for {interfaces}, but the interface of {app} is "
-            "{interface}. Use --server {servers}, or start it yourself with --service-command.",
+            "{interface}. Use --server {servers}, or give the start command yourself with "
+            "--service-command.",
             server=name,
             app=app,
             interface=interface,

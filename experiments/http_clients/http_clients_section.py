@@ -37,15 +37,16 @@ PLACE = 12  # in the order of sections (reports/sections/__init__.py)
 VIEW = "http-clients"  # the plan that has this section, by its key `view`
 KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
-    "p50 and p99 are latencies of single requests. The worker time is the mean time in which one "
-    "worker sends all its requests (LMean in the published tables). The total time is the time "
-    "until all workers have ended (Bench in the published tables). All are medians over the "
-    "blocks. If all workers run in parallel, the total time divided by the worker time is 1. This "
-    "ratio is also near 1 if workers take turns: the GIL changes hands after 5 ms, so workers that "
-    "need much longer all end at about the same time. The number of requests in flight (median "
-    "latency x requests / total time) tells these cases apart. If workers take turns, this number "
-    "is at most about 1, because the median latency excludes the few requests that wait for the "
-    "GIL. All figures exclude connects and the warm-up."
+    "p50 and p99 are latencies of single requests. The worker time is the mean time in which "
+    "one worker sends all its requests (LMean in the published tables). The total time is the "
+    "time until all workers have ended (Bench in the published tables). All are medians over "
+    "the blocks. If all workers run in parallel, the total time divided by the worker time is "
+    "1. This ratio is also near 1 if workers take turns: the GIL changes hands after 5 ms, so "
+    "workers that need much longer all end at about the same time. The number of requests in "
+    "flight (median latency x requests / total time) tells these cases apart. If workers take "
+    "turns, this number is at most about 1, because the median latency excludes the few "
+    "requests that wait for the GIL. All figures exclude the opening of connections and the "
+    "warm-up."
 )
 # Figures that the seed published. Python's beast holds the GIL in the first table and releases it
 # in the second.
@@ -68,10 +69,10 @@ Python    aiohttp   0.47      0.78     1.37      1.50     47.50      48.49      
 Python    reqwest   0.38      0.90     1.87      2.13     38.35      40.42      async
 """
 SEED_FAULTS = message(
-    "These figures are from an Apple M2, with one run each of 10 workers x 100 requests in a fixed "
-    "order. There was no warm-up. The first request of each worker includes its connect: 10 of "
-    "1,000 samples, so P999 and Max mostly measure connects. Some clients read the response's body "
-    "and others did not."
+    "These figures are from an Apple M2, with one run each of 10 workers x 100 requests in a "
+    "fixed order. There was no warm-up. The first request of each worker includes the time to "
+    "connect. This affects 10 of 1,000 samples, so P999 and Max mostly measure the time to "
+    "connect. Some clients read the response's body and others did not."
 )
 
 

@@ -112,7 +112,7 @@ def _sentence(contest: Contest, p_values: Mapping[int, float]) -> Message:
         if other.share and other.share.low > 1 and p_values.get(id(other.row), 1.0) <= ALPHA
     ]
     most = message(
-        "{name} serves {rate} requests/s, the most of gilscope's systems",
+        "{name} serves {rate} requests/s, the highest rate among gilscope's systems",
         name=best.name,
         rate=traced(whole(rate(best.row)), best.trace, THROUGHPUT.key),
     )

@@ -67,7 +67,7 @@ class HostPlace(HostConnection):
             if not address:
                 raise ChildFailed(
                     "Host {host} has no default route, so its address is unknown. Add the key "
-                    "address.",
+                    "`address` to the description of this host.",
                     host=self.name,
                 )
         except ChildFailed:
@@ -111,8 +111,8 @@ class HostPlace(HostConnection):
         """
         if numbers and max(numbers) >= len(self.cpus_for_children):
             raise BadInput(
-                "The option --pin names CPU {number}, but host {host} has only {count} CPUs for "
-                "services and clients, counted from 0.",
+                "The option --pin names CPU {number}, but host {host} has only {count} CPUs "
+                "for services and clients, counted from 0. Use lower numbers with --pin.",
                 number=max(numbers),
                 host=self.name,
                 count=len(self.cpus_for_children),

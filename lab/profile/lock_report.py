@@ -73,7 +73,9 @@ def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
         ]
     if unknown:
         findings.append(
-            message("not known, because there are too few samples: {causes}", causes=unknown)
+            message(
+                "these are not known, because there are too few samples: {causes}", causes=unknown
+            )
         )
     if facts.lost:
         findings.append(

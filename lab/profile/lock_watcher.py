@@ -366,9 +366,20 @@ def obstacle_to(kind: str) -> Message:
     fix it; NOTHING if it can.
     """
     if kind == "python":
-        return NOTHING if sys.platform == "linux" else message("--profile python needs Linux.")
+        return (
+            NOTHING
+            if sys.platform == "linux"
+            else message(
+                "--profile python needs Linux. "
+                "Use a Linux machine, or leave "
+                "python out of --profile."
+            )
+        )
     if sys.platform != "linux" or platform.machine() not in MACHINES:
-        return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
+        return message(
+            "--profile locks needs Linux 6.6 or later on x86-64 or arm64. Use such "
+            "a machine, or leave locks out of --profile."
+        )
     try:
         # no code begins at offset 0, so this tests the permission and nothing is hit
         with Probes([Uprobe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
@@ -379,7 +390,8 @@ def obstacle_to(kind: str) -> Message:
 
 def _explain_refusal(error: OSError) -> Message:
     return message(
-        "--profile locks is not permitted to probe functions here: {error}. Run it as root, or in "
-        "a container started with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
+        "--profile locks is not permitted to probe functions here: {error}. Run gilscope as "
+        "root, or in a container started with --cap-add BPF --cap-add PERFMON --cap-add "
+        "SYS_PTRACE.",
         error=error.strerror or str(error),
     )

@@ -62,7 +62,7 @@ def _at_commit(command: Command) -> Command:
         file = str(folder / file)
         if not Path(file).is_file():
             raise BadInput(
-                "{ref} has no file {file}. Give the variant requirements of its own.",
+                "{ref} has no file {file}. Give this variant its own requirements.",
                 ref=command.ref,
                 file=command.requirements,
             )
@@ -80,8 +80,8 @@ def check_out(folder: Path, ref: str) -> tuple[str, Path]:
     for line in _git(top, "ls-tree", "-r", commit).splitlines():
         if line.startswith(SUBMODULE):
             raise BadInput(
-                "{ref} has the submodule {path}, which a copy of the commit would lack. Check the "
-                "commit out yourself, and name its folder with directory.",
+                "{ref} has the submodule {path}, which a copy of the commit would lack. Check "
+                "the commit out yourself, and give its folder as the value of directory.",
                 ref=ref,
                 path=line.partition("\t")[2],
             )
@@ -127,7 +127,7 @@ def _git(folder: Path, *arguments: str, **variables: str) -> str:
         done = run(["git", "-C", folder, *arguments], LONGEST_GIT_S, environment)
     except OSError as error:
         raise BadInput(
-            "git cannot be started: {error}. Install it.", error=error.strerror
+            "git cannot be started: {error}. Install git.", error=error.strerror
         ) from None
     except subprocess.TimeoutExpired:
         raise BadInput(
@@ -145,8 +145,8 @@ def _git(folder: Path, *arguments: str, **variables: str) -> str:
                 folder=folder,
             )
         raise BadInput(
-            "git cannot read the repository of {folder}: {error}. A variant with a ref needs a "
-            "repository with files that you may read.",
+            "git cannot read the repository of {folder}: {error}. For a variant with a ref, "
+            "use a repository with files that you may read.",
             folder=folder,
             error=verbatim(said[0].removeprefix("fatal: ")),
         )

@@ -301,7 +301,8 @@ def _judged(total: ClientLine, invalid: list[Message], *, idle: bool) -> tuple[S
             count=unanswered,
             requests=requests,
         ): unanswered,
-        message("no request was answered in the counted time"): not requests and not idle,
+        message("no request was answered in the time that counts for the result"): not requests
+        and not idle,
         plural(
             "{count} answer was wrong", "{count} answers were wrong", count=total.wrong
         ): total.wrong,

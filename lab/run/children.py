@@ -338,7 +338,11 @@ class Child:
                 pass
         if self._failure and self.is_observer:
             return replace(self._failure, code=when.code)
-        why = self._failure or self.last_lines() or message("The child wrote nothing to stderr.")
+        why = (
+            self._failure
+            or self.last_lines()
+            or message("The child process wrote nothing to stderr.")
+        )
         return replace(chained([how, why], SENTENCES), code=when.code)
 
     def last_lines(self) -> Message:

@@ -160,7 +160,7 @@ def _check_routes(child: Child, result: ClientLine, routes: int) -> None:
     for key, found in _times_and_counts(result.routes).items():
         if found != totals[key]:
             accepted = message(
-                "a sum of {total} over all routes, which is the value for all requests",
+                "a sum of {total}, the value for all requests, over all routes",
                 total=shown(totals[key]),
             )
             raise _unlike(child, f"{ROUTES}: {key}", found, accepted)

@@ -193,9 +193,10 @@ def preflight(plan: Plan) -> None:
             and 0 < connections < cell.num_api_services
         ):
             raise BadInput(
-                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES "
-                "is {services}. No client would call {uncalled} of the services. Use at least "
-                "{services} connections.",
+                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but "
+                "NUM_API_SERVICES is {services}. With so few connections, {uncalled} of the "
+                "services would not be called by any client. Use at least {services} "
+                "connections.",
                 connections=connections,
                 services=cell.num_api_services,
                 uncalled=cell.num_api_services - connections,

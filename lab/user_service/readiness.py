@@ -73,7 +73,7 @@ def one_request(first_line: Json) -> Callable[[str, float], Message]:
         result = client.run(2 * deadline_s)
         client.close()
         if wrong := result.get("first_wrong"):
-            return message("give {expected} to {request} (it gave {got})", **wrong)
+            return message("give {expected} in response to {request} (it gave {got})", **wrong)
         if faults := [*result["errors"], *(["wrong"] if result["wrong"] else [])]:
             code = SLOW if "timeout" in faults else ""
             return message("answer one request ({faults})", code=code, faults=faults)

@@ -31,7 +31,7 @@ from reports.document.model import (
 
 Item = TypeVar("Item")
 # caption of a table with percentiles that marked() marks
-POOLED = message("Percentiles with * are of the requests of all blocks together.")
+POOLED = message("Percentiles marked * are computed from the requests of all blocks together.")
 CellValue = Datum | Message | str | float | Estimate | None  # what a column reads from an item
 
 

@@ -158,7 +158,7 @@ def _check_answers(view: View) -> Check:
     cells = [cell for cell in view.run.cells if cell.clients]
     sent, answered = sum(cell.requests for cell in cells), sum(cell.answered for cell in cells)
     seen = message(
-        "{answered:,} of {sent:,} requests were answered, {wrong:,} answers were wrong",
+        "{answered:,} of {sent:,} requests were answered, and {wrong:,} answers were wrong",
         answered=answered, sent=sent, wrong=sum(cell.wrong for cell in cells),
     )  # fmt: skip
     bad = [cell for cell in cells if cell.wrong or cell.answered < cell.requests]

@@ -61,8 +61,8 @@ def section(view: View) -> Section:
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
     candidates = setting_table(
         message(
-            "Capacity of each setting [requests/s], by the probes that chose the best one. * "
-            "marks the best one"
+            "Capacity of each setting [requests/s], from the measurements (probes) that chose "
+            "the best setting. * marks this setting"
         ),
         [(NOTHING, _candidate_lines(view))],
         titled=True,
@@ -200,7 +200,8 @@ def _choice_sentences(view: View) -> Iterator[Message]:
             name = _setting(second, view)
             clauses.append(
                 message(
-                    "its lead over the second-best setting, {second}, may be chance", second=name
+                    "the best setting's lead over the second-best setting, {second}, may be chance",
+                    second=name,
                 )
             )
         yield about(message("{clauses}.", clauses=listed(clauses, SEMICOLON)), arm)
@@ -242,8 +243,9 @@ def _cautions(view: View) -> Iterator[Message]:
             )  # fmt: skip
         elif found and found.is_bracket:
             yield message(
-                "{arm}: the latency rises suddenly. The range ({low} - {high}) is a bracket, not "
-                "an interval. The probes do not show where between these rates the capacity lies.",
+                "{arm}: the latency rises suddenly. The range ({low} - {high}) is a bracket, "
+                "not a confidence interval. The rates that were tried do not show where "
+                "between these two rates the capacity lies.",
                 arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
     for note in connection_notes(view.run.cells, view.run):

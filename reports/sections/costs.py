@@ -63,7 +63,7 @@ TIMES = (
 )
 MORE = (
     Cost("service_run_queue_ns", "core wait"),
-    Cost("client_run_queue_ns", "client wait for a core"),
+    Cost("client_run_queue_ns", "client's wait for a core"),
     Cost("service_voluntary_switches", "voluntary switches"),
     Cost("service_involuntary_switches", "involuntary switches"),
 )
@@ -73,7 +73,7 @@ def section(view: View) -> Section:
     """Return the report's section on the time per request under each runtime."""
     arm: Col[Row] = arm_col("runtime", view.looks)
     more = table(
-        message("Waiting for a core and context switches"),
+        message("Waits for a core, and context switches"),
         [arm, *map(_col, MORE)],
         view.groups_with(attrgetter("good")),
         folded=True,

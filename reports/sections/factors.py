@@ -42,7 +42,7 @@ def section(view: View) -> Section:
     parts = [STEP_COL, *(_factor_col(side, name) for side in SIDES for name in FACTORS)]
     return Section(
         "factors",
-        message("How cores used and CPU time explain throughput ratios"),
+        message("How the used cores and the CPU time explain throughput ratios"),
         tables=(
             table(message("Ratios of cores used and of requests per CPU second"), parts, factored),
         ),

@@ -26,11 +26,11 @@ TITLE = message("The machine's throughput limit")
 ALWAYS_NAMED = "CALC_TARGET"  # in each setting, even if it does not vary
 CLIENTS = {True: message("native"), False: message("Python")}  # by whether they are native
 HOW = message(
-    "The machine's throughput limit is the throughput of a Rust service with the same protocol and "
-    "calculation, called by the native load generator. Python clients take CPU time from the "
-    "service that they call. With --client-runtime native, the native load generator calls every "
-    "service, so shares depend on the service alone. Brackets hold a 95 % interval, and "
-    "parentheses the range of fewer than 6 blocks."
+    "The machine's throughput limit is the throughput of a Rust service with the same protocol "
+    "and calculation, called by the native load generator. Python clients take CPU time from "
+    "the service that they call. With --client-runtime native, the native load generator calls "
+    "every service, so shares depend on the service alone. Brackets hold a 95 % interval, and "
+    "parentheses hold the range if there are fewer than 6 blocks."
 )
 
 

@@ -32,7 +32,7 @@ SIZES = {  # parameters that the page shows above the verdict
     "NUM_CONNECTIONS_PER_CLIENT": message("connections per client: {values}"),
     "NUM_REQUESTS_PER_CLIENT": message("requests from each client to each service: {values}"),
     "CALC_TARGET": message("loop iterations per request (CALC_TARGET): {values}"),
-    "DISPATCH": message("how workers wait (DISPATCH): {values}"),
+    "DISPATCH": message("how workers wait on connections (DISPATCH): {values}"),
     "MESSAGE_BYTES": message("message size: {values} bytes"),
     "KEEP_AWAKE": message(
         "idle cores kept awake: {values} (the CPU time of services and clients does not include "

@@ -155,7 +155,7 @@ CLAIMS = (
         "slower",
     ),
     Claim(
-        message("Without the GIL, new connections for each request are faster."),
+        message("Requests that each open a new connection are faster without the GIL."),
         "2",
         {"REUSE_CLIENT": False},
         None,
@@ -179,7 +179,7 @@ CLAIMS = (
         "slower",
     ),
     Claim(
-        message("Ten sockets are slower than one socket, with select() on all connections."),
+        message("With select() on all connections, ten sockets are slower than one socket."),
         "4",
         {"SELECT_MODE": "all", "CLIENT_BINDING": "random"},
         ("NUM_MULTI_SOCKET", 1, 10),
@@ -236,7 +236,7 @@ def _size_warning(view: View) -> Message:
     if view.plan.scale == 1 and sizes == [REQUESTS]:
         return NOTHING
     return message(
-        "Each measurement in this run has {ours} requests, but {theirs:,} in the original "
+        "Each measurement has {ours} requests in this run, but {theirs:,} in the original "
         "experiment that gilscope repeats, so the times cannot be compared.",
         ours=listed([f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))], RANGE),
         theirs=REQUESTS,

@@ -174,7 +174,7 @@ def _line_sentence(same: Sequence[WaitingLine]) -> Message:
         for wait in same
     ]
     return message(
-        "Of their time at work, threads wait longest for a lock at {line}: {shares}.",
+        "Threads wait longest for a lock at {line}. Shares of their time at work: {shares}.",
         line=_line_text(same[0]),
         shares=listed(shares),
     )

@@ -25,8 +25,8 @@ CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
     "body": message("an answer with the same bytes as the answer to a single client"),
     "common": message(
-        "those values of the answer that are the same in every answer to one "
-        "client that sends alone"
+        "the values in the answer that stay the same from answer to answer while only one "
+        "client sends requests"
     ),
     "status": message(
         "an answer with the right status; its content was not checked, because even a single "
@@ -130,12 +130,12 @@ KINDS: Mapping[str, Kind] = {
     ),
     "invalid": Kind(
         message("GIL state not as requested"),
-        message("The service could not be tested under one runtime: {reason}."),
+        message("The service could not be tested under one of the runtimes: {reason}."),
         lambda one: int(not one.valid),
     ),
     "silent": Kind(
         message("not started"),
-        message("The service did not start under one runtime: {reason}"),
+        message("The service did not start under one of the runtimes: {reason}"),
         lambda one: int(not one.ready),
     ),
 }
@@ -206,7 +206,8 @@ def verdict(stress: Stress) -> Message:
     if seen:
         kinds = listed(one.found for one in seen)
         return message(
-            "The stress test found problems, but the missing GIL may not be the cause: {kinds}.",
+            "The missing GIL may not be the cause of the problems that the stress test found: "
+            "{kinds}.",
             kinds=kinds,
         )
     counts = answered(stress).items()

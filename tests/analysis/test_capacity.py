@@ -73,7 +73,7 @@ def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
     assert one.crossing.is_bracket
     assert one.crossing.low <= 500 < one.crossing.high < 1.15 * one.crossing.low
     said = [str(note) for note in section(View(run)).sentences]
-    assert any("rises suddenly" in note and "is a bracket, not an interval" in note for note in said)
+    assert any("rises suddenly" in note and "is a bracket, not a confidence interval" in note for note in said)
 
 
 # Probes, by rate, by misses as a multiple of those allowed, and by those allowed; and the rates between which the

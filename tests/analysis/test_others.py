@@ -93,7 +93,7 @@ def test_a_verdict_beside_processes_that_used_half_of_the_cores_in_every_block_i
     assert one.ratio == pytest.approx(ratio, rel=0.01)
     used, without, *_ = str(one.why).split(". ")
     assert used == "other processes used 52% of the cores while clients were timed (make 52%)"
-    assert without.startswith("Without the blocks in which they used more than 25%")
+    assert without.startswith("Without the blocks in which other processes used more than 25%")
 
 
 def test_a_verdict_that_the_quiet_blocks_alone_give_too_is_kept_with_the_words_on_a_busy_machine() -> None:

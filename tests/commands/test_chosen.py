@@ -102,6 +102,6 @@ def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measur
     plan = service_plan("--env PYTHON_GIL=0 --env PYTHON_CPU_COUNT=2 --env PYTHONPATH=src")
     chosen._note_variables(plan, names)
     assert capsys.readouterr().err.splitlines() == [
-        "PYTHON_GIL is not passed to 3.11 and 3.14, which ignore it or do not start with it.",
-        "PYTHON_CPU_COUNT is not passed to 3.11, which ignore it or do not start with it.",
+        "PYTHON_GIL is not passed to 3.11 and 3.14, which ignore this variable or do not start when it is set.",
+        "PYTHON_CPU_COUNT is not passed to 3.11, which ignore this variable or do not start when it is set.",
     ]

@@ -35,13 +35,16 @@ def a_run(times_ms: dict[str, int], blocks: int = 6, runtimes: tuple[str, ...] =
             TIMES_MS,
             13,
             "runtime 3.14t: Multi-socket pool serves 4,651,163",
-            "the most of gilscope's systems; faster servers outside of gilscope: socketserver (1.59 [1.58, 1.59]).",
+            (
+                "the highest rate among gilscope's systems; faster servers outside of gilscope: "
+                "socketserver (1.59 [1.58, 1.59])."
+            ),
         ),
         (
             {"2": 100, "4": 80, "alt-waitress": 400},
             12,
             "runtime 3.14t: Multi-socket pool serves ",
-            "the most of gilscope's systems; no server outside of gilscope is significantly faster.",
+            "the highest rate among gilscope's systems; no server outside of gilscope is significantly faster.",
         ),
     ],
 )

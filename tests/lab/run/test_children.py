@@ -101,7 +101,7 @@ def test_a_reason_that_would_fill_the_memory_fails_the_child(children: Children)
 ENDS = """\
 import sys; sys.exit('cheese') -> exited with status 1 before it was ready. The last lines that the child process \
 wrote to stderr: cheese
-import os; os.kill(os.getpid(), 9) -> was killed by SIGKILL before it was ready. The child wrote nothing
+import os; os.kill(os.getpid(), 9) -> was killed by SIGKILL before it was ready. The child process wrote nothing
 print('{"ready": 1}', end='') -> exited with status 0 before it was ready"""  # which is no line yet
 
 

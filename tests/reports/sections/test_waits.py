@@ -38,8 +38,10 @@ def said(section: Section) -> list[str]:
 def test_a_line_that_waits_alike_under_both_is_told_once() -> None:
     waiting = line_of("ask", "lib.py", 5, [50, 52] * 10, is_library=True, caller="main (app.py:3)")
     (sentence,) = said(made(profile("3.14", waiting), profile("3.14t", waiting)))
-    assert sentence.startswith("Of their time at work, threads wait longest for a lock at")
-    assert sentence.endswith("(app.py:3): 51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t.")
+    assert sentence.startswith("Threads wait longest for a lock at")
+    assert sentence.endswith(
+        "(app.py:3). Shares of their time at work: 51% [50%, 52%] under 3.14, 51% [50%, 52%] under 3.14t."
+    )
 
 
 def test_between_versions_a_librarys_function_is_compared_whatever_its_line() -> None:
