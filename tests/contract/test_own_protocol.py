@@ -143,7 +143,7 @@ def test_requests_are_checked_one_by_one_at_a_rate_and_with_answers_in_pieces(
 
 GOT = {
     "wrong": "(it gave `-ERR unknown command\\r\\n`, for which check(b'-ERR unknown command', 0) returned False)",
-    "short": "an answer to request 0 (it gave `+OK\\r`, which is incomplete (timeout))",
+    "short": "an answer in response to request 0 (it gave `+OK\\r`, which is incomplete (timeout))",
     "twice": "(it gave `+OK\\r\\n+OK\\r\\n`, of which decode() needs only the first bytes)",
     "closes": "(it gave `+O`, which is incomplete (closed))",
     "endless": f"(it gave `{'x' * 60}`... (",

@@ -156,7 +156,7 @@ def test_a_kernel_that_refuses_is_told_in_one_line_with_the_remedy(monkeypatch: 
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(Probes, "__enter__", refuse)
-    assert "Operation not permitted. Run it as root" in str(obstacle_to("locks"))
+    assert "Operation not permitted. Run gilscope as root" in str(obstacle_to("locks"))
     monkeypatch.setattr(sys, "platform", "darwin")
     for kind in ("locks", "python"):
         assert "needs Linux" in str(obstacle_to(kind))
