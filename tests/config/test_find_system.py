@@ -30,6 +30,8 @@ def test_a_file_is_found_by_its_path_and_not_by_its_name(tmp_path: Path, monkeyp
     assert file_of(find_system("my_system.py")) == str(path)
     with pytest.raises(BadInput, match="System 'small' is not known"):
         find_system("small")
+    with pytest.raises(BadInput, match=r"^/nowhere/my_system.py does not exist"):
+        find_system("/nowhere/my_system.py")
 
 
 def test_a_file_imports_from_its_own_folder_and_declares_dataclasses(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Plans from YAML: what is right is read as it is written, and topologies of a row. refused.txt has what is wrong."""
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -139,9 +140,20 @@ def test_until_is_a_width_a_time_or_both(line: str) -> None:
 def test_a_method_keeps_what_is_not_said_anew() -> None:
     base = Method(warmup=Warmup(share=0.1), duration_s=3.0, client_runtime="3.14t+gil")
     plan = Plan(name="p", rows=(), runtimes=(), method=base)
-    shorter, other = {"duration": "1"}, {"client_runtime": "same", "pin": {"clients": "0"}}
-    methods = [plan_with(plan, parsed(PLAN_OPTIONS, given, Path())).method for given in (shorter, other)]
-    assert methods == [replace(base, duration_s=1.0), replace(base, client_runtime="same", pin_clients=(0,))]
+    given = ({}, {"duration": "1"}, {"client_runtime": "same"}, {"pin": {"clients": "0"}})
+    methods = [plan_with(plan, parsed(PLAN_OPTIONS, one, Path())).method for one in given]
+    assert methods == [
+        base,
+        replace(base, duration_s=1.0),
+        replace(base, client_runtime="same"),
+        replace(base, pin_clients=(0,)),
+    ]
+
+
+@pytest.mark.parametrize("name", ["nothing.yaml", ""])
+def test_a_plan_that_is_not_there_or_a_folder_is_told_with_its_path(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match=f"{re.escape(str(tmp_path / name))}.* cannot be read"):
+        load_plan(tmp_path / name)
 
 
 # Cores, what else the row says, what the plan says, and services x workers x clients of each cell.
