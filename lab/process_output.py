@@ -5,8 +5,9 @@ One thread reads the pipes of all processes. After each read it pauses for COALE
 small writes wake it rarely. A process that writes faster than the thread reads is blocked, as by a
 terminal.
 
-The output may be that of children that are measured (lab/run/children.py): a thread that woke more
-often would disturb them. lab/processes.py captures the output of other commands in the same way.
+The reading thread wakes up rarely, because the output may be that of measured children
+(lab/run/children.py), which each wake-up would disturb. lab/processes.py captures the output of
+other commands in the same way.
 """
 
 import fcntl

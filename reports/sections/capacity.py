@@ -208,7 +208,9 @@ def _choice_sentences(view: View) -> Iterator[Message]:
 
 
 def _may_be_chance(best: Capacity, second: Capacity) -> bool:
-    """Return whether the lead of *best* may be chance: the intervals overlap, or one is missing."""
+    """Return whether *best* may have the higher capacity by chance alone: the intervals of the two
+    capacities overlap, or one of them is missing.
+    """
     # If one is missing, the lead is certain only if the best met the objectives at some rate, and
     # the second at none.
     if not (best.crossing and second.crossing):

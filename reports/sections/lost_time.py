@@ -146,48 +146,64 @@ def _of_locks(view: View) -> Iterator[Cause]:
     locks` measured.
     """
     for profile in profiles_of(view.run):
-        runtime = profile["runtime"]
-        for line in _sampled(profile["contended"]):
-            if line["share"] >= NOTABLE_SHARE:
-                found = message(
-                    "{runtime}: threads wait for {lock} at {place} for {share} of the time",
-                    runtime=runtime,
-                    lock=Message.from_json(line["lock"]),
-                    place=_place(line),
-                    share=percent(line["share"]),
-                )
-                gain = bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]])
-                yield Cause(found, _page_of_file(_file(line), _page_of_owner(line["owner"])), gain)
-        per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
-        # All pauses of a profile are one cause, which names the line with the longest time.
-        for line in _sampled(profile["stopping"])[:1]:
-            if share >= NOTABLE_SHARE and per_request >= OFTEN:
-                stood = profile["stood_ns"] / max(1, profile["watched_ns"])
-                found = message(
-                    "{runtime}: each request causes {times} stop-the-world pauses, {of_these} of "
-                    "them at {place}. Threads spend {share} of the requests' time on pausing, "
-                    "and stand still for another {stood}",
-                    runtime=runtime,
-                    times=tenths(per_request),
-                    of_these=whole_percent(line["share"] / share),
-                    place=_place(line),
-                    share=percent(share),
-                    stood=percent(stood),
-                )
-                page = _page_of_file(_file(line), STOPS)
-                yield Cause(
-                    found,
-                    page,
-                    bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
-                )
-        counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
-        if counted >= NOTABLE_SHARE and profile["cpu_samples"] * counted >= LEAST_SAMPLES:
+        yield from _contended(profile, view)
+        yield from _stops(profile, view)
+        yield from _shared_counts(profile)
+
+
+def _contended(profile: Profile, view: View) -> Iterator[Cause]:
+    runtime = profile["runtime"]
+    for line in _sampled(profile["contended"]):
+        if line["share"] >= NOTABLE_SHARE:
             found = message(
-                "{runtime}: counting references to shared objects takes at least {share} of CPU "
-                "time",
-                runtime=runtime, share=percent(counted),
-            )  # fmt: skip
-            yield Cause(found, COUNTS)
+                "{runtime}: threads wait for {lock} at {place} for {share} of the time",
+                runtime=runtime,
+                lock=Message.from_json(line["lock"]),
+                place=_place(line),
+                share=percent(line["share"]),
+            )
+            gain = bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]])
+            yield Cause(found, _page_of_file(_file(line), _page_of_owner(line["owner"])), gain)
+
+
+def _stops(profile: Profile, view: View) -> Iterator[Cause]:
+    """Yield the stop-the-world pauses of a profile. All are one cause, which names the line with
+    the longest time.
+    """
+    runtime = profile["runtime"]
+    per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
+    for line in _sampled(profile["stopping"])[:1]:
+        if share >= NOTABLE_SHARE and per_request >= OFTEN:
+            stood = profile["stood_ns"] / max(1, profile["watched_ns"])
+            found = message(
+                "{runtime}: each request causes {times} stop-the-world pauses, {of_these} of "
+                "them at {place}. Threads spend {share} of the requests' time on pausing, "
+                "and stand still for another {stood}",
+                runtime=runtime,
+                times=tenths(per_request),
+                of_these=whole_percent(line["share"] / share),
+                place=_place(line),
+                share=percent(share),
+                stood=percent(stood),
+            )
+            page = _page_of_file(_file(line), STOPS)
+            yield Cause(
+                found,
+                page,
+                bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
+            )
+
+
+def _shared_counts(profile: Profile) -> Iterator[Cause]:
+    runtime = profile["runtime"]
+    counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
+    if counted >= NOTABLE_SHARE and profile["cpu_samples"] * counted >= LEAST_SAMPLES:
+        found = message(
+            "{runtime}: counting references to shared objects takes at least {share} of CPU "
+            "time",
+            runtime=runtime, share=percent(counted),
+        )  # fmt: skip
+        yield Cause(found, COUNTS)
 
 
 def _page_of_file(file: str, otherwise: str) -> str:

@@ -140,7 +140,7 @@ def test_until_is_a_width_a_time_or_both(line: str) -> None:
 def test_a_method_keeps_what_is_not_said_anew() -> None:
     base = Method(warmup=Warmup(share=0.1), duration_s=3.0, client_runtime="3.14t+gil")
     plan = Plan(name="p", rows=(), runtimes=(), method=base)
-    given = ({}, {"duration": "1"}, {"client_runtime": "same"}, {"pin": {"clients": "0"}})
+    given: tuple[dict[str, Any], ...] = ({}, {"duration": "1"}, {"client_runtime": "same"}, {"pin": {"clients": "0"}})
     methods = [plan_with(plan, parsed(PLAN_OPTIONS, one, Path())).method for one in given]
     assert methods == [
         base,
