@@ -36,10 +36,13 @@ class CallTally(Tally):
         self.waiting = Histogram()
 
     def clear(self) -> None:
-        """Set all counts to zero, including the count of connects."""
+        """Set all counts to zero, including the count of connects. After a timeout, is_stuck and
+        first_wrong stay, because nothing more is sent and each later result counts the timeout.
+        """
+        first_wrong = self.first_wrong if self.is_stuck else {}
         super().clear()
+        self.first_wrong = first_wrong
         self.calc_ns = 0
-        # is_stuck stays, because nothing is sent after a timeout
         self.connect.clear()
         self.waiting.clear()
 

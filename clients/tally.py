@@ -178,10 +178,11 @@ class Tally:
         }
 
     def clear(self) -> None:
-        """Set all counts to zero, except connects and first_wrong. The histogram objects stay the
-        same.
+        """Set all counts to zero, except connects, and forget first_wrong. The histogram objects
+        stay the same.
         """
         self.sent = self.answered = self.wrong = 0
+        self.first_wrong = {}
         self.last_ns = self.own_ns = self.held_ns = self._slice_end_ns = 0
         self.errors.clear()
         self.latency.clear()
@@ -192,13 +193,15 @@ class Tally:
 
     def end_lead(self, from_ns: int, until_ns: int) -> int:
         """Reset all counts except errors and connects. Return how many answers were counted before
-        the reset.
+        the reset. Without an error, first_wrong was an answer that no longer counts.
 
         from_ns, until_ns: the counted time of the slice, which a request of the lead may reach into
         """
         answered, errors, last_ns = self.answered, Counter(self.errors), self.last_ns
+        first_wrong = self.first_wrong if errors else {}
         self.clear()
         self.errors += errors
+        self.first_wrong = first_wrong
         self.last_ns = min(max(from_ns, last_ns), until_ns)
         self.held_ns = self.last_ns - from_ns
         return answered

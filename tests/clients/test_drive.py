@@ -10,11 +10,12 @@ from clients.drive import CallerClient
 from clients.quotas import GIVE_UP_AFTER
 from core.cell import Cell
 from core.child import Slice
+from core.method import Method, Warmup
 from core.system import MORE, System
 from core.wire import frame
 from tests.clients.driving import FakeCaller, cached, called, client, counts, services
 from tests.clients.scripted import RIGHT, TABLES, WRONG
-from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says, scripted
+from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, exactly, says, scripted
 
 ALWAYS_RIGHT = says(frame(RIGHT))
 
@@ -88,6 +89,7 @@ def test_a_service_is_given_up_after_failures_in_a_row_and_the_rest_is_missing(c
 # ---- a protocol of the user's own, and a service that stops to answer ------------------------------------------------
 
 LIMIT_S = 0.3
+VALUES = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 20}
 OWN = System(
     name="own",
     title="Own",
@@ -106,8 +108,7 @@ def first_twenty(server: Scripted, connection: socket.socket, request: bytes) ->
 
 
 def test_a_request_without_an_answer_is_awaited_once_and_each_later_slice_ends_at_once() -> None:
-    values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1}
-    cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=values)
+    cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=VALUES)
     with scripted(first_twenty, lambda connection: connection.recv(100)) as server:
         client = CallerClient(OWN, cell, 0, [[server.address]], limit_s=LIMIT_S)
         began_s = monotonic()
@@ -117,3 +118,28 @@ def test_a_request_without_an_answer_is_awaited_once_and_each_later_slice_ends_a
     assert results[0]["answered"] + results[0]["uncounted"] == 20
     assert all(result["errors"]["timeout"] >= 1 for result in results)
     assert all(result["answered"] == 0 for result in results[1:])
+
+
+def test_a_wrong_answer_of_the_warm_up_is_not_shown_as_one_of_the_timed_requests() -> None:
+    def wrong_at_first(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        connection.sendall(b"-1\n" if server.requests <= 10 else request)
+        return bool(request)
+
+    cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=VALUES)
+    with scripted(wrong_at_first, lambda connection: exactly(connection, 1) + connection.recv(100)) as server:
+        client = CallerClient(OWN, cell, 0, [[server.address]], Method(warmup=Warmup(share=0.5)))
+        client.warm_up()
+        assert server.requests == 10
+        result = client.run()
+        client.close()
+    assert (*counts(result), result.get("first_wrong")) == (20, 0, {}, None)
+
+
+def test_the_timeout_of_the_warm_up_counts_again_with_its_cause() -> None:
+    cell = Cell.build(system="own", runtime="3.14t", reads=OWN.parameters, values=VALUES)
+    with scripted(says(b"1"), lambda connection: connection.recv(100)) as server:
+        client = CallerClient(OWN, cell, 0, [[server.address]], Method(warmup=Warmup(share=0.5)), LIMIT_S)
+        client.warm_up()
+        result = client.run()
+    assert counts(result) == (0, 0, {"timeout": 1})
+    assert result["first_wrong"]["got"] == "`1`, which is incomplete (timeout)"

@@ -143,6 +143,26 @@ def test_a_post_is_answered_although_its_connection_was_closed_while_it_was_idle
         assert (server.connections, results[-1]["reconnects"], results[-1]["resent"]) == (4 * len(results), 4, 0)
 
 
+@pytest.mark.parametrize("start", [start_python, start_native])
+def test_a_wrong_answer_of_the_warm_up_or_of_the_lead_of_a_slice_is_not_shown_as_one_that_counts(start: Any) -> None:
+    def wrong_at_first(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        connection.sendall(response(200, b"wrong" if server.requests <= 11 else b"right"))
+        return True
+
+    own = told(RequestPlan(requests=(Request(expect_sha256=sha256(b"right").hexdigest()),)))
+    how = {"NUM_CONNECTIONS_PER_CLIENT": 1, "NUM_REQUESTS_PER_CLIENT": 20}
+    with (
+        scripted(wrong_at_first, read_http) as server,
+        start(own, server.address, method=Method(warmup=Warmup(share=0.5)), **how) as say,
+    ):
+        say("warm")
+        assert server.requests == 10
+        results = [say("slice"), say("go")]
+    for result in results:  # the first request of the slice is one of its lead, unless the machine is busy
+        assert ("first_wrong" in result) == (result["wrong"] > 0)
+    assert (results[1]["answered"], results[1]["wrong"]) == (20, 0)
+
+
 @pytest.mark.parametrize("ending", [HANGS_UP, reset], ids=["closed", "reset"])
 def test_a_post_is_not_sent_twice_and_the_error_says_why_it_failed(measured: Client, ending: Script) -> None:
     result = measured(on_each_connection(4, ending), Request(method="POST"))
