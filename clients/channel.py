@@ -4,7 +4,7 @@ anything else.
 Source of the parser of HTTP responses: RFC 9112, sections 6.3 and 9.3.
 
 FramedChannel and HttpChannel are for systems that answer as core.work does, StreamChannel is for
-protocols of users. user_service/http.py shares the parsing of heads. ask() is what clients time, so
+protocols of users. http.py shares the parsing of heads. ask() is what clients time, so
 it must do nothing else. The protocol Channel is in core/system.py.
 """
 

@@ -2,7 +2,7 @@
 thread.
 
 WorkerClient is the base of the clients with one connection for each worker: UserServiceClient
-(clients/user_service/client.py), and ThreadClient and TaskClient (experiments/http_clients). A
+(user_service.py), and ThreadClient and TaskClient (experiments/http_clients). A
 subclass must define _result(), and may replace the other hooks. WorkerClient.__init__ calls
 _open(), so a subclass sets its own attributes first.
     _open()                            connect all workers, before the timed region

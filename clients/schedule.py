@@ -1,8 +1,8 @@
 """Schedules say when a connection sends its next request: at once, after a think time, or when the
 request is due.
 
-drive.py and user_service/client.py call wait() before each request of their timed loops, on the
-thread of the connection. Bursts in user_service/prepared_requests.py is another Schedule. A due
+drive.py and user_service.py call wait() before each request of their timed loops, on the
+thread of the connection. Bursts in prepared_requests.py is another Schedule. A due
 time is in ns on the host's monotonic clock; the latency of a request counts from it.
 """
 

@@ -1,6 +1,6 @@
 """Counts of a client: requests, answers, errors and latencies.
 
-Tally is the base of CallTally (call_tally.py) and PlanTally (user_service/prepared_requests.py).
+Tally is the base of CallTally (call_tally.py) and PlanTally (prepared_requests.py).
 experiments/http_clients/workers.py sums up in one. count() runs for each request of a timed loop,
 so it must stay as cheap as it is. A slice of time (core.child.Slice) begins with a lead, whose
 requests do not count. to_result() gives keys of record/child_lines.py.

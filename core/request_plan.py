@@ -2,7 +2,7 @@
 expected answers.
 
 config/user_service makes a RequestPlan of flags or YAML, clients get its to_json() in their first
-line, and result.json saves it without secrets. clients/user_service sends the requests, or
+line, and result.json saves it without secrets. clients/user_service.py sends the requests, or
 native/loadgen, which must choose and check them in the same way. Requests with placeholders need
 native/loadgen, because they depend on a session (Request.needs_session).
 """

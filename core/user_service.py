@@ -3,7 +3,7 @@ where it runs.
 
 config/user_service makes a UserService of the flags or the plan. Its to_json() is `plan.own` in
 result.json, and children get parts of it as `own`: lab/user_service/service_child.py, which starts
-the command, and clients/user_service. So the names of the fields are names in files, too.
+the command, and clients/user_service.py. So the names of the fields are names in files, too.
 """
 
 from collections.abc import Mapping

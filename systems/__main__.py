@@ -102,7 +102,7 @@ def _client(first_line: Mapping[str, Any]) -> ClientFactory:
     CallerClient.
     """
     if "own" in first_line:
-        from clients.user_service.client import UserServiceClient
+        from clients.user_service import UserServiceClient
 
         return partial(UserServiceClient, first_line["own"], block=first_line.get("block", 1))
     system = system_of(first_line)

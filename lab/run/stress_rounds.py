@@ -27,7 +27,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from clients.channel import CallFailed
-from clients.user_service.client import connector, prepare
+from clients.user_service import connector, prepare
 from config.run_plan import Entry
 from core.child import TIMEOUT
 from core.errors import GilscopeError

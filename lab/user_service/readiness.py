@@ -16,7 +16,7 @@ from functools import partial
 
 from clients.channel import CallFailed
 from clients.drive import CallerClient
-from clients.user_service.client import connector, prepare
+from clients.user_service import connector, prepare
 from core.cell import Cell
 from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Json, Message, listed, message

@@ -28,7 +28,7 @@ MOST_S = 10.0  # of what without a bound would go on for as long as the server d
 WAIT_S = 40.0
 
 CLIENT = """
-import importlib, json, resource, sys, threading
+import json, resource, sys, threading
 from time import monotonic
 from core.cell import Cell
 kind, address, deadline_s, more_bytes = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
@@ -37,13 +37,14 @@ def pages(name):
     line = next(line for line in open("/proc/self/status") if line.startswith(name))
     return int(line.split()[1]) * 1024
 
-def user(protocol, connection):
+def user():
     from clients.channel import CallFailed
+    from clients.http import HttpConnection
+    from clients.prepared_requests import bytes_of
     from core.request_plan import Request
-    module = importlib.import_module("clients.user_service." + protocol)
     try:
-        asked = module.message(Request(body="{}"), address)
-        status, body = getattr(module, connection)(address, deadline_s).ask(asked, "POST")
+        asked = bytes_of(Request(body="{}"), address)
+        status, body = HttpConnection(address, deadline_s).ask(asked, "POST")
         return {str(status): len(body)}
     except CallFailed as failed:
         return {failed.code: 1}
@@ -56,11 +57,11 @@ def system(key):
         "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 1, "NUM_THREADS_PER_CLIENT": 1, "CALC_TARGET": 7})
     return CallerClient(found, cell, 0, [[address]]).run(deadline_s)["errors"]
 
-import clients.user_service.client, clients.drive, systems
+import clients.user_service, clients.drive, systems
 base = pages("VmRSS")
 resource.setrlimit(resource.RLIMIT_AS, (pages("VmSize") + more_bytes,) * 2)
 start = monotonic()
-errors = system(kind[7:]) if kind.startswith("system") else user(*kind.split()[1:])
+errors = system(kind[7:]) if kind.startswith("system") else user()
 wall_s = monotonic() - start
 print(json.dumps({"errors": errors, "wall_s": wall_s, "more_bytes": pages("VmHWM") - base}), flush=True)
 import os
@@ -91,7 +92,7 @@ def loadgen_client(protocol: str, address: str) -> dict[str, Any]:
 
 Client = Callable[[str, str], dict[str, Any]]
 CALLERS: list[tuple[Client, str, Mapping[str, Script]]] = [
-    (python_client, "user http HttpConnection", HTTP),
+    (python_client, "user", HTTP),
     (python_client, "system 3", HTTP),
     (loadgen_client, "http", HTTP),
     (loadgen_client, "framed", FRAMED),

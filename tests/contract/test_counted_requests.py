@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from clients.user_service.client import STRIDE
+from clients.user_service import STRIDE
 from core.child import Slice, wait_until
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, Request, order

@@ -3,7 +3,7 @@
 import re
 
 from clients import quotas as workers
-from clients.user_service import client
+from clients import user_service
 from core import limits, request_plan
 from lab.places import REPOSITORY
 
@@ -35,7 +35,7 @@ def test_the_native_client_has_the_limits_of_the_python_client() -> None:
 
 def test_both_clients_have_the_same_numbers() -> None:
     assert constants("child.rs")["OWN_DEADLINE_NS"] == int(request_plan.ANSWER_DEADLINE_S * 1e9)
-    assert constants("request/plan.rs")["ORDER_LENGTH"] == client.ORDER_LENGTH
+    assert constants("request/plan.rs")["ORDER_LENGTH"] == user_service.ORDER_LENGTH
     assert constants("response/body.rs")["SHOWN_BYTES"] == request_plan.SHOWN_BYTES
     assert constants("engine/exchange.rs")["MAX_FAILURES"] == workers.GIVE_UP_AFTER
 

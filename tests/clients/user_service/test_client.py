@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter_ns
 from typing import Any
 
-from clients.user_service.client import UserServiceClient
-from clients.user_service.prepared_requests import BURST, Bursts
+from clients.prepared_requests import BURST, Bursts
+from clients.user_service import UserServiceClient
 from core.cell import Cell
 from core.method import Method
 from core.request_plan import Request, RequestPlan

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clients import http as user_http
 from clients.channel import CallFailed
-from clients.user_service import http as user_http
-from clients.user_service.http import HttpConnection
-from clients.user_service.prepared_requests import bytes_of
+from clients.http import HttpConnection
+from clients.prepared_requests import bytes_of
 from core.request_plan import Request
 from tests.clients.scripted import TABLES, ScriptedSocket, opened
 from tests.native.loadgen_peers import response

@@ -13,7 +13,7 @@ use crate::response::reader::Expect;
 
 /// One request of a virtual user in so many asks when its handler began.
 const PROBE_EVERY: u64 = 64;
-/// Between the beginnings of successive users in the order of requests. Source: clients/user_service/client.py.
+/// Between the beginnings of successive users in the order of requests. Source: clients/user_service.py.
 const STRIDE: u64 = 1597;
 const LONGEST_TICK_NS: u64 = 100_000_000;
 

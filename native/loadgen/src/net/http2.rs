@@ -1,7 +1,6 @@
 //! HTTP/2 on one connection, with one stream at a time. Outside, requests and answers keep the form of HTTP/1.1.
 //!
 //! The crate h2 reads and writes the frames. It is polled whenever bytes have come, so it needs no runtime.
-//! clients/user_service/http2.py must behave in the same way.
 
 use std::io::{self, Write};
 use std::pin::{Pin, pin};

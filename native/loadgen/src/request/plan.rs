@@ -1,6 +1,6 @@
 //! The request plan of a user's service: what is sent, how often, and which answers are right.
 //!
-//! The reference is core/request_plan.py and clients/user_service/http.py.
+//! The reference is core/request_plan.py and clients/http.py.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -1,7 +1,9 @@
-"""The client of a user's service. It has a thread for each connection and sends the requests of the
-plan.
+"""The client of a user's service. It has a thread for each connection, and sends the requests of
+the plan over HTTP/1.1. What it cannot send, such as HTTP/2, native/loadgen sends.
 
-WorkerClient (clients/quotas.py) drives the workers, and calls the hooks below that begin with _. A
+systems/__main__.py makes it if the child's first line has the key `own`.
+
+WorkerClient (quotas.py) drives the workers, and calls the hooks below that begin with _. A
 pick is an index of the plan's requests; each connection is a virtual user with its own beginning in
 the order of the picks. PlanWorker.call() and _send() are the measured loop. lab/ uses prepare() and
 connector() to ask whether a service answers, and in stress tests.
@@ -15,17 +17,17 @@ from time import perf_counter_ns
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
-from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
-from clients.tally import shared, time_at_edges
-from clients.user_service.http import IDEMPOTENT, HttpConnection
-from clients.user_service.prepared_requests import (
+from clients.http import H2, HTTP1, IDEMPOTENT, HttpConnection, Tls
+from clients.prepared_requests import (
     Bursts,
     PlanTally,
     PreparedRequest,
     RouteTally,
     bytes_of,
 )
+from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
+from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
+from clients.tally import shared, time_at_edges
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.histogram import Histogram, SparseHistogram
@@ -328,6 +330,4 @@ def connector(service: Mapping[str, Any]) -> Callable[..., HttpConnection]:
     tls = service.get("tls")
     if not tls:
         return HttpConnection
-    from clients.user_service.tls import H2, HTTP1, Tls
-
     return partial(HttpConnection, tls=Tls(tls, H2 if service["protocol"] == HTTP2 else HTTP1))

@@ -1,16 +1,18 @@
 """Send HTTP/1.1 requests to a user's service. Responses may be chunked, or end with the connection.
 
-RFC 9112 and RFC 9110 say what is an answer. tls.py secures connections.
+RFC 9112 and RFC 9110 say what is an answer. Tls secures connections.
 
-PlanWorker (client.py) has one connection at a time and calls ask(), which it times. lab/ calls
-ask() to see whether a service answers, and in stress tests. native/loadgen reads answers alike.
+PlanWorker (user_service.py) has one connection at a time and calls ask(), which it times. lab/
+calls ask() to see whether a service answers, and in stress tests. native/loadgen reads answers
+alike.
 """
 
 import select
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Any
 
 from clients.channel import (
     BODILESS,
@@ -34,10 +36,52 @@ from core.limits import (
     SWITCHING,
 )
 
-if TYPE_CHECKING:
-    from clients.user_service.tls import Tls
-
 IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE")  # RFC 9110, 9.2.2
+TLS_FAILED = "tls"  # code of an error (docs/child-contract.md)
+HTTP1, H2 = "http/1.1", "h2"  # names of ALPN
+
+
+class Tls:
+    """The TLS settings of a client's connections.
+
+    quiet: the error of reading if a TLS record without application data came
+    """
+
+    def __init__(self, settings: Mapping[str, Any], protocol: str) -> None:
+        """Make the TLS settings of a client.
+
+        settings: `ca` and `insecure`, as in core.user_service.Command.tls
+        protocol: what the service must agree to by ALPN if it is not HTTP/1.1
+        Raises CallFailed if the file `ca` cannot be read.
+        """
+        import ssl  # imported here because it adds to the memory of clients without TLS
+
+        self.quiet = ssl.SSLWantReadError
+        try:
+            self._context = ssl.create_default_context(cafile=settings["ca"] or None)
+        except OSError as error:
+            raise CallFailed(TLS_FAILED, f"{settings['ca']}: {error}") from None
+        self._protocol = protocol
+        self._context.set_alpn_protocols([protocol])
+        if settings["insecure"]:
+            self._context.check_hostname = False
+            self._context.verify_mode = ssl.CERT_NONE
+
+    def secured(self, sock: socket.socket, address: str) -> socket.socket:
+        """Do the TLS handshake on *sock*. Return the TLS socket, which now owns it. On an error,
+        close it and raise CallFailed with the reason.
+        """
+        host = "localhost" if address.startswith("/") else address.rpartition(":")[0].strip("[]")
+        try:
+            secured = self._context.wrap_socket(sock, server_hostname=host)
+        except OSError as error:
+            sock.close()
+            code = TIMEOUT if isinstance(error, TimeoutError) else TLS_FAILED
+            raise CallFailed(code, str(error)) from error
+        if self._protocol not in (HTTP1, secured.selected_alpn_protocol()):
+            secured.close()
+            raise CallFailed(TLS_FAILED, f"the service did not choose {self._protocol} by ALPN")
+        return secured
 
 
 def is_readable(sock: socket.socket) -> bool:
@@ -124,7 +168,7 @@ class HttpConnection:
         "usable",
     )
 
-    def __init__(self, address: str, deadline_s: float, tls: "Tls | None" = None) -> None:
+    def __init__(self, address: str, deadline_s: float, tls: Tls | None = None) -> None:
         sock = connect(address, deadline_s)
         self._sock = tls.secured(sock, address) if tls else sock
         self._tls = tls

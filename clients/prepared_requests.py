@@ -1,9 +1,9 @@
 """Prepare the requests of a plan for a user's service, count their answers, and schedule bursts of
 requests.
 
-client.py makes these objects before the timed region; in it, a worker calls PreparedRequest.wrong()
-and the methods of PlanTally between two requests. A route is the requests of one name. Bursts
-follows the protocol Schedule of clients/schedule.py.
+user_service.py makes these objects before the timed region; in it, a worker calls
+PreparedRequest.wrong() and the methods of PlanTally between two requests. A route is the requests
+of one name. Bursts follows the protocol Schedule of schedule.py.
 """
 
 import threading
