@@ -321,13 +321,9 @@ class Shared:
         """
 
 
-# Both have run, add, pause, resume, forget and holds, which services/cached.py calls.
-Dispatch = Shared | Loops  # a strategy that gives each readable socket to one worker
-
-
-def dispatch_of(cell: Cell) -> Dispatch:
-    """Create the object that gives readable sockets to workers as the parameter DISPATCH of *cell*
-    says.
+def dispatch_of(cell: Cell) -> Shared | Loops:
+    """Create the object that gives each readable socket to one worker as the parameter DISPATCH of
+    *cell* says. threaded.py calls its run, add, pause, resume, forget and holds.
 
     DISPATCH `auto` means `leader` with the GIL, and `any` without it. Raises BadInput for an
     unsupported selector.

@@ -1,5 +1,5 @@
 """An echo server with the connection cache and the worker pool of gilscope's own services
-(services/cached.py).
+(services/threaded.py).
 
 echo_systems.py names echo_service(). CachedService calls _connection() for each new connection and
 _server() for each worker; the function that _server() returns runs for each message.
@@ -11,20 +11,15 @@ from socket import MSG_DONTWAIT
 from typing import Any
 
 from core.cell import Cell
-from services.cached import CachedService, WorkerCount
 from services.listeners import Listener, listen
-from services.loops import Dispatch, dispatch_of
 from services.service_connection import READ_BYTES, Connection, set_options
+from services.threaded import CachedService, WorkerCount
 
 
 class EchoPool(CachedService):
     """A service in which one worker at a time sends back all data that has arrived on
     a connection.
     """
-
-    def __init__(self, listeners: list[Listener], dispatch: Dispatch, cell: Cell) -> None:
-        super().__init__(listeners, dispatch, cell.num_workers_per_api_service, None)
-        self._cell = cell
 
     def counters(self) -> dict[str, Any]:
         """Return the number of echoed messages, in total and by worker, computed from the echoed
@@ -68,5 +63,4 @@ class EchoPool(CachedService):
 
 def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
     """Create an echo service with the parameters of *cell*. Its sockets are already listening."""
-    listeners = listen(cell, service_id, folder)
-    return EchoPool(listeners, dispatch_of(cell), cell)
+    return EchoPool(listen(cell, service_id, folder), cell)

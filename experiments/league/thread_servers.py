@@ -23,8 +23,8 @@ from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from experiments.league.frame_lengths import HEADER_BYTES, body_bytes, refusal, refused
-from services.cached import WorkerCount
 from services.listeners import Listener, listen
+from services.threaded import WorkerCount
 
 
 class _UnixServer(ThreadingMixIn, UnixStreamServer):

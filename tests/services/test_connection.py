@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from core.cell import Cell
-from services import parked
+from services import service_connection
 from services.listeners import Listener, listen
-from services.service_connection import Connection
+from services.service_connection import Connection, ParkedConnections
 from systems import find
 
 
 def test_a_peer_that_does_not_hang_up_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parked, "LINGER_S", 0.1)
+    monkeypatch.setattr(service_connection, "LINGER_S", 0.1)
     sock, peer = socket.socketpair()
     with sock, peer:
-        parked.ParkedConnections().close(Connection(sock, Listener(sock, "127.0.0.1:0")))
+        ParkedConnections().close(Connection(sock, Listener(sock, "127.0.0.1:0")))
         assert peer.recv(1) == b""
         closed = select.poll()
         closed.register(peer, 0)  # for the end of both directions alone

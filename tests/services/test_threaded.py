@@ -14,8 +14,7 @@ DEADLINE_S = 60.0
 CHURN = """
 import json, socket, sys, threading
 from core.cell import Cell
-from services.cached import CachedService
-from services.loops import dispatch_of
+from services.threaded import CachedService
 from services.listeners import Listener
 
 listening = socket.socket(socket.AF_UNIX)
@@ -23,7 +22,7 @@ listening.bind(sys.argv[1])
 listening.listen(1000)
 listeners = [Listener(listening, sys.argv[1])]
 cell = Cell(system="2", runtime="", reads=(), num_workers_per_api_service=3, dispatch=sys.argv[2])
-service = CachedService(listeners, dispatch_of(cell), 3, None)
+service = CachedService(listeners, cell)
 service.start()
 errors, going = [], threading.Event()
 going.set()
