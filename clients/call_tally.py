@@ -96,7 +96,7 @@ class OwnProtocol:
     """The functions of a System, for the requests of one client to one service."""
 
     def __init__(self, system: System) -> None:
-        assert system.encode, "core.system_file accepts a System only with all three functions"
+        assert system.encode, "systems.load_system() accepts a System only with all three functions"
         assert system.decode
         assert system.check
         self._encode, self._decode, self._check = system.encode, system.decode, system.check

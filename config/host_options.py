@@ -30,7 +30,6 @@ from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.layout import PRESETS, Host, Layout, Preset
 from core.messages import Message, message
-from core.system_file import file_of
 from core.user_service import only_native
 
 # the number of hosts that a file may describe
@@ -269,7 +268,7 @@ def _host_obstacles(plan: Plan) -> Iterator[Message]:
     local_only = [
         key
         for key, system in plan.systems.items()
-        if not (system.supports_hosts or (system.hosted and not file_of(system)))
+        if not (system.supports_hosts or (system.hosted and not system.file))
     ]
     # the text in place of a missing command passes the check of placeholders below
     command = str(service.command.command) if service and service.command else "{host}{port}"

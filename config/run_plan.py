@@ -22,12 +22,11 @@ from core.messages import OR, Message, listed
 from core.runtime import NATIVE, RuntimeName
 from core.sweeps import swept_names
 from core.system import System
-from core.system_file import SUFFIX, file_of, load_system
 from core.user_service import UserService
 from record.comparison import VALUE
 from record.saved_plan import Absent, OutsideSystem, PlanFields, SavedPlan, SavedRow
 from record.saved_run import CellResult
-from systems import built_in, find, readers
+from systems import built_in, find, load_system, readers
 
 # the largest number of cells in a block
 MOST_CELLS = 100_000
@@ -42,7 +41,7 @@ def find_system(name: str, folder: Path = Path()) -> System:
 
     Raises BadInput.
     """
-    if not name.endswith(SUFFIX):
+    if not name.endswith(".py"):
         return find(name)
     path = (folder / name).absolute()
     system = load_system(path)
@@ -280,7 +279,7 @@ class Plan(PlanFields):
         parameter values.
         """
         outside = {  # systems outside systems/, which reports and resumed runs need
-            key: OutsideSystem(title=str(system.title), file=file_of(system))
+            key: OutsideSystem(title=str(system.title), file=system.file)
             for key, system in self.systems.items()
             if system.child_config
         }
@@ -421,8 +420,8 @@ def _check_names(systems: Iterable[System]) -> None:
     """
     files: dict[str, str] = {}
     for system in systems:
-        if files.setdefault(system.key, file_of(system)) != file_of(system):
-            key, file, other = system.key, files[system.key], file_of(system)
+        if files.setdefault(system.key, system.file) != system.file:
+            key, file, other = system.key, files[system.key], system.file
             raise BadInput(
                 "{file} and {other} both declare the system {key!r}. Rename one of the two "
                 "systems.",

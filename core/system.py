@@ -1,9 +1,9 @@
 """Declare what a system is: a service, and the client that calls it.
 
-systems/numbered_systems.py, the *_systems.py of experiments/ and files of users
-(core/system_file.py) declare systems. services/, clients/ and experiments/ implement the protocols
-below, and systems/__main__.py calls them in the children. Both the orchestrator and the children
-import this module; only children call loaded(), so the orchestrator needs no package of a service.
+systems/numbered_systems.py, the *_systems.py of experiments/ and files of users declare systems,
+which systems/__init__.py finds. services/, clients/ and experiments/ implement the protocols below,
+and systems/__main__.py calls them in the children. Both the orchestrator and the children import
+this module; only children call loaded(), so the orchestrator needs no package of a service.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,6 +27,8 @@ RATE, SYSTEMS = "RATE", "systems"
 SIZES = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT")  # what all systems read
 # for requests to /calc (core/work.py)
 CALCULATION = ("CALC_TARGET", "PAYLOAD_BYTES")
+# key of System.child_config with the path of a user's file, from which children load the file
+PATH_KEY = "system_file"
 # the default of System.common
 COMMON = (*SIZES, "NUM_THREADS_PER_CLIENT", *CALCULATION)
 
@@ -263,6 +265,11 @@ class System:
         number.
         """
         return self.number or self.name
+
+    @property
+    def file(self) -> str:
+        """Return the path of the user's file that declares the system; "" for a built-in system."""
+        return str(self.child_config.get(PATH_KEY, ""))
 
     @property
     def parameters(self) -> tuple[str, ...]:

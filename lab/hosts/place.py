@@ -22,8 +22,7 @@ from core.layout import Host
 from core.messages import Message, message
 from core.processtree import threads_ran_ns
 from core.runtime import NATIVE, RuntimeFacts
-from core.system import SERVICE, System
-from core.system_file import PATH_KEY, file_of
+from core.system import PATH_KEY, SERVICE, System
 from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
@@ -129,7 +128,7 @@ class HostPlace(HostConnection):
             program, *arguments = runtime.command(system, role)
             return [f"native/bin/{Path(program).name}", *arguments]
         requirements = system.requirements
-        if file_of(system):
+        if system.file:
             requirements = self.copied(_files_of(system))[1] or requirements
         return child_words(self.python(str(runtime.name), requirements), role)
 
@@ -238,7 +237,7 @@ class HostRuntime(Runtime):
         config = super().child_config(system)
         if own := config.get("own"):
             return {"own": {**own, **with_bodies(own)}}
-        if file := file_of(system):
+        if file := system.file:
             config[PATH_KEY] = (
                 # children start in the agent's folder, into which tasks.unpack() puts the files
                 f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"
@@ -257,7 +256,7 @@ def _files_of(system: System) -> dict[str, Any]:
     requirements.
     """
     own = system.requirements if Path(system.requirements).is_absolute() else ""
-    return {"directory": str(Path(file_of(system)).parent), "requirements": own, "packages": ()}
+    return {"directory": str(Path(system.file).parent), "requirements": own, "packages": ()}
 
 
 def _copy_name(own: Mapping[str, Any]) -> str:

@@ -19,7 +19,6 @@ from core.errors import GilscopeError
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import Json, Message
 from core.system import CLIENT, SERVICE, System
-from core.system_file import file_of
 from core.user_service import Command
 from experiments import is_section
 from lab.digests import MOST_FILES, file_digests, files_in, short_digest
@@ -146,9 +145,9 @@ def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
     if native:
         yield from sources_in(NATIVE_SOURCES)
     for system in plan.systems.values():
-        if file_of(system):
-            yield file_of(system)
-            yield from files_in(Path(file_of(system)).parent, (".py",), most=MOST_FILES)
+        if system.file:
+            yield system.file
+            yield from files_in(Path(system.file).parent, (".py",), most=MOST_FILES)
     for command in plan.user_service.commands if plan.user_service else ():
         yield from _files_of(command)
 

@@ -20,7 +20,6 @@ from core.messages import Json, message
 from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, Flags, RuntimeFacts, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
-from core.system_file import file_of
 from core.user_service import OF_SYSTEM, Command, UserService
 from lab.environments.environment import (
     EnvironmentFailed,
@@ -202,7 +201,7 @@ class UserServiceRuntime:
         """Return the settings that the service's child gets at its start: the command and its
         runtime.
         """
-        folder = str(Path(file_of(system)).parent) if file_of(system) else ""
+        folder = str(Path(system.file).parent) if system.file else ""
         server = UserService(
             name=system.name, start=Command(command=system.command, directory=folder)
         )

@@ -8,7 +8,7 @@ import pytest
 from config.run_plan import Plan, PlanRow, find_system
 from core.errors import BadInput
 from core.runtime import RuntimeName
-from core.system_file import file_of, load_system
+from systems import load_system
 from tests.config.planning import BARE, OWN, SMALL
 
 
@@ -25,9 +25,9 @@ def written(path: Path, more: str = "", before: str = "", declares: str = SMALL)
 def test_a_file_is_found_by_its_path_and_not_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "my_system.py")
     system = find_system("my_system.py", tmp_path)
-    assert (system.key, file_of(system), file_of(find_system("4"))) == ("small", str(path), "")
+    assert (system.key, system.file, find_system("4").file) == ("small", str(path), "")
     monkeypatch.chdir(tmp_path)
-    assert file_of(find_system("my_system.py")) == str(path)
+    assert find_system("my_system.py").file == str(path)
     with pytest.raises(BadInput, match="System 'small' is not known"):
         find_system("small")
     with pytest.raises(BadInput, match=r"^/nowhere/my_system.py does not exist"):
@@ -71,5 +71,5 @@ def test_clients_of_gilscope_send_at_a_rate_and_only_its_own_protocols_ask_for_a
 def test_two_files_cannot_declare_the_same_system(tmp_path: Path) -> None:
     first, second = (find_system(str(written(tmp_path / name))) for name in ("a.py", "b.py"))
     rows = tuple(PlanRow(system=system, values={}) for system in (first, second))
-    with pytest.raises(BadInput, match=f"{file_of(first)} and {file_of(second)} both declare the system 'small'"):
+    with pytest.raises(BadInput, match=f"{first.file} and {second.file} both declare the system 'small'"):
         Plan(name="p", rows=rows, runtimes=(RuntimeName("3.14"),))

@@ -9,7 +9,7 @@ import pytest
 
 from core.method import Method
 from core.runtime import NATIVE
-from core.system_file import PATH_KEY, load_system
+from core.system import PATH_KEY
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.hosts import boot
@@ -20,7 +20,7 @@ from lab.run.measure import measure
 from lab.run.measured_runtimes import Native, Runtime, runtime_of
 from lab.user_service.service_files import packed
 from record.saved_run import CellResult
-from systems import find
+from systems import find, load_system
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned
 from tests.contract.serving import small_cell
