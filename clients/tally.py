@@ -12,8 +12,7 @@ from heapq import heappush, heapreplace, nlargest
 from typing import Any
 
 from core.child import Slice
-from core.histogram import Histogram
-from core.slices import Slices
+from core.histogram import Histogram, Slices
 
 MOST = 512  # slowest requests that a client process keeps
 FEWEST = 16  # slowest requests that each of its tallies keeps, however many tallies there are

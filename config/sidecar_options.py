@@ -1,9 +1,10 @@
 """Parse --with, --prepare and the plan key `beside`: programs, such as a database, that run beside
 the service.
 
-WITH and PREPARE are in plan_options.METHOD. --with gives Beside objects (core/sidecars.py), each of
-which lab/run/running_sidecars.py starts once for a run. Placeholders such as {port} are filled in
-then. result.json keeps the texts as they were given, so that they must not contain secrets.
+WITH and PREPARE are in plan_options.METHOD. --with gives Beside objects (core/user_service.py),
+each of which lab/run/running_sidecars.py starts once for a run. Placeholders such as {port} are
+filled in then. result.json keeps the texts as they were given, so that they must not contain
+secrets.
 """
 
 import re
@@ -17,7 +18,7 @@ from config.options import Given, Option, by_key, expect_keys, parse_length, par
 from config.text_yaml import read_yaml
 from core.messages import listed, verbatim
 from core.secret import USERINFO
-from core.sidecars import PLACE, Beside
+from core.user_service import PLACE, Beside
 from record.decode import decoded
 
 DRIVERS = ("asyncpg", "psycopg", "psycopg2", "pg8000")  # of SQLAlchemy, for postgresql+asyncpg://

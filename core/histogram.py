@@ -1,5 +1,5 @@
-"""Latency histogram with log-linear buckets: bounded relative error, and one list access per
-recorded value.
+"""What clients count of their answers: a latency histogram with log-linear buckets, which has a
+bounded relative error and one list access per recorded value, and the answers by time.
 
 Each value below 2**(SUB_BITS+1) has its own bucket. Above that, every power of two is divided into
 2**SUB_BITS equal buckets, so the width of a bucket is at most 1/128 = 0.78 % of its lower bound.
@@ -10,6 +10,9 @@ Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
 Clients record into it in their timed loop, so record() must stay free of calls and allocations.
 lab/run adds up the histograms of clients, and record/ saves them. native/contract has the same
 layout. from_json() refuses another SUB_BITS, so a change of it makes saved runs unreadable.
+
+Slices counts answers in slices of the host's monotonic clock. Such a slice is a period of 50 ms or
+more. core.child.Slice is something else: the time in which a client sends.
 """
 
 from collections import defaultdict
@@ -25,6 +28,8 @@ _EXACT_BELOW = 1 << (SUB_BITS + 1)  # ns; each lower value has its own bucket
 _VALUE_BITS = 42  # a latency is below 2**42 ns, which is 73 minutes
 _EMPTY = 1 << 63  # min_ns without any latency
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
+WIDTH_NS = 50_000_000  # of each slice of Slices, until slices are merged
+MOST_KEPT = 512  # slices of a Slices
 _SHARES = {  # of the requests, and how many values a percentile needs
     "p50": (0.50, 1),
     "p90": (0.90, 10),
@@ -253,3 +258,92 @@ def _checked_counts(summary: Mapping[str, Any]) -> dict[int, int]:
             f"total_ns is {total_ns}; its buckets sum up to {least_ns} at least, {most_ns} at most"
         )
     return counts
+
+
+# ---- answers by time -----------------------------------------------------------------------------
+
+
+class Slices:
+    """Counts of answers in slices of 50 ms. If there are more than MOST_KEPT, pairs of slices are
+    merged.
+
+    It has no lock: each thread has its own, and they are merged after the join. The timed loop
+    compares each answer's time with the value that turn() returned, and calls turn() once per
+    slice.
+    """
+
+    __slots__ = ("_counted", "_counts", "_end_ns", "_width_ns")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Reset all counts of answers, and begin again with slices of 50 ms."""
+        self._width_ns, self._end_ns, self._counted = WIDTH_NS, 0, 0
+        self._counts = defaultdict[int, int](int)
+
+    def turn(self, now_ns: int, answered: int) -> int:
+        """Begin the slice that contains *now_ns*. Return its end in ns, which is not part of it.
+
+        The answers since the previous call are first added to the slice before.
+        answered: the number of all answers so far
+        """
+        self.close(answered)
+        self._end_ns = (now_ns // self._width_ns + 1) * self._width_ns
+        return self._end_ns
+
+    def close(self, answered: int) -> None:
+        """Add the answers since the previous call to the current slice.
+
+        answered: the number of all answers so far
+        """
+        if answered > self._counted:
+            self.add(self._end_ns - self._width_ns, answered - self._counted)
+            self._counted = answered
+
+    def add(self, time_ns: int, count: int) -> None:
+        """Count *count* answers in the slice that contains *time_ns*."""
+        place = time_ns // self._width_ns
+        self._counts[place] += count
+        while max(self._counts) - min(self._counts) >= MOST_KEPT:
+            self._widen()
+
+    def merge(self, other: "Slices") -> None:
+        """Add the counts of answers in *other* to the counts of this object, for each slice of
+        time.
+        """
+        while self._width_ns < other._width_ns:
+            self._widen()
+        for place, count in other._counts.items():
+            self.add(place * other._width_ns, count)
+
+    def _widen(self) -> None:
+        self._width_ns *= 2
+        pairs, self._counts = self._counts, defaultdict(int)
+        for place, count in pairs.items():
+            self._counts[place // 2] += count
+
+    def to_json(self) -> Any:
+        """Return the counts of successive slices; the first began at start_ns. Return {} without
+        answers.
+        """
+        if not self._counts:
+            return {}
+        first, last = min(self._counts), max(self._counts)
+        counts = [self._counts.get(place, 0) for place in range(first, last + 1)]
+        return {"width_ns": self._width_ns, "start_ns": first * self._width_ns, "counts": counts}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> "Slices":
+        """Decode counts of answers in slices of time, which to_json() encoded.
+
+        said: the encoded counts; lab.run.contract has already checked that its numbers are in the
+            valid ranges
+        """
+        slices = cls()
+        while slices._width_ns < said["width_ns"]:
+            slices._widen()
+        for place, count in enumerate(said["counts"]):
+            if count:
+                slices.add(said["start_ns"] + place * said["width_ns"], count)
+        return slices

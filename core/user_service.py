@@ -1,11 +1,15 @@
 """A user's service in a plan: a command that starts it, an application on a server, or the address
-where it runs.
+where it runs. And the programs that a plan starts beside its services, such as a database.
 
 config/user_service makes a UserService of the flags or the plan. Its to_json() is `plan.own` in
 result.json, and children get parts of it as `own`: lab/user_service/service_child.py, which starts
 the command, and clients/user_service.py. So the names of the fields are names in files, too.
+
+config/sidecar_options.py makes a Beside of the key `beside` of a plan, and
+lab/run/running_sidecars.py starts the program.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -15,7 +19,7 @@ from core.messages import Json
 from core.request_plan import RequestPlan
 from core.secret import Text, for_file, from_file, map_json, revealed
 
-START_DEADLINE_S = 30.0  # the default of Command.start_deadline_s
+START_DEADLINE_S = 30.0  # the default of start_deadline_s
 # of a service without --name, in result.json and in the name of a run's folder
 DEFAULT_NAME = "own"
 MOST_TITLES = 2  # requests that UserService.label names
@@ -25,6 +29,20 @@ HTTPS = "https"  # the scheme of a URL
 OF_SYSTEM = "of_system"
 # names of settings that tell the variants of a service apart: whole ones, or those of --vary server
 VARIANT, SERVER = "variant", "server"
+PORT, SOCKET = "port", "socket"  # values of Beside.ready, and names of placeholders
+HOST = "127.0.0.1"  # where the programs beside the services listen
+PLACE = re.compile(r"\{([a-z_]+)\}")  # the placeholders of gilscope
+_NAMED = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")  # also the settings of a user's service
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Replace each placeholder in *text* whose name is a key of *values*. Keep all others."""
+    return _NAMED.sub(lambda match: values.get(match[1], match[0]), text)
+
+
+def has_place(text: Text, name: str) -> bool:
+    """Return whether *text* contains the placeholder *name*."""
+    return f"{{{name}}}" in str(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +103,12 @@ class Command:
         """Return whether one command starts all processes of the service, because it contains
         {workers}.
         """
-        return "{workers}" in str(self.command)
+        return has_place(self.command, "workers")
 
     @property
     def threaded(self) -> bool:
         """Return whether the command contains {threads}, the number of threads."""
-        return "{threads}" in str(self.command)
+        return has_place(self.command, "threads")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,3 +255,37 @@ def _command(stored: Json) -> Command:
     lists = {name: tuple(stored.get(name, ())) for name in ("packages", "knobs", "overrides")}
     kind = App if "app" in stored else Command
     return kind(**{**stored, **lists})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """A program that gilscope starts once for a run. Its command and config may contain
+    placeholders such as {port}.
+
+    name: the name in reports
+    command: starts the program. first: commands that run before it, such as the one that makes its
+        data folder
+    ready: `port` or `socket` if the program is ready when that accepts a connection. Otherwise a
+        command that exits with 0 when the program is ready
+    environment: variables that tell the services its address. config: the text of the file {config}
+    pin: the CPUs on which it runs; empty for all
+    start_deadline_s: the time within which it must be ready
+    stop: the name of the signal that ends it
+    users: if gilscope runs as root, the program runs as the first of these users that exists.
+        Empty: as root
+    """
+
+    name: str
+    command: str
+    first: tuple[str, ...] = ()
+    ready: str = PORT
+    environment: Mapping[str, str] = field(default_factory=dict)
+    config: str = ""
+    pin: tuple[int, ...] = ()
+    start_deadline_s: float = START_DEADLINE_S
+    stop: str = "SIGTERM"
+    users: tuple[str, ...] = ()
+
+    def variables(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment variables with *values* in place of the placeholders."""
+        return {name: filled(text, values) for name, text in self.environment.items()}

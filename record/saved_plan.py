@@ -16,8 +16,7 @@ from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.objective import Objective
 from core.runtime import RuntimeFacts, RuntimeName
-from core.sidecars import Beside
-from core.user_service import UserService
+from core.user_service import Beside, UserService
 from record.cell_parts import Link, Quiet
 from record.child_lines import Count, Number, Share
 

@@ -21,11 +21,10 @@ from typing import Any, TypeVar
 from msgspec.structs import asdict, replace
 
 from core.child import AN_ANSWER
-from core.histogram import Histogram, SparseHistogram
+from core.histogram import Histogram, Slices, SparseHistogram
 from core.messages import AND, NOTHING, Json, Message, chained, listed, message, plural
 from core.runtime import JIT
 from core.secret import Redactor
-from core.slices import Slices
 from core.system import System
 from lab.gil.switching import switching_modules
 from lab.machine import machine_rules as doctor

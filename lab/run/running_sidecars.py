@@ -1,8 +1,8 @@
 """Start, watch and end the programs that run beside the services, such as their database.
 
 commands/running.py and commands/stress.py call standing() once around all measurements of a run. A
-Beside (core/sidecars.py) declares a program. lab/run/cell_run.py reads RunningBeside for the CPU
-time of the programs, and gives its variables to the services. While cells are measured, nothing
+Beside (core/user_service.py) declares a program. lab/run/cell_run.py reads RunningBeside for the
+CPU time of the programs, and gives its variables to the services. While cells are measured, nothing
 here changes.
 """
 
@@ -29,8 +29,8 @@ from core.errors import BadInput, GilscopeError
 from core.messages import Message, message
 from core.processtree import tree_ran_ns
 from core.secret import revealed
-from core.sidecars import HOST, PORT, SOCKET, Beside, filled
 from core.system import SERVICE
+from core.user_service import HOST, PORT, SOCKET, Beside, filled
 from lab.folders import PrivateFolder
 from lab.process_output import OutputReader, ProcessOutput, last_text
 from lab.processes import Guard, describe_exit, guarded, run, scrubbed_environment

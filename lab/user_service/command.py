@@ -22,7 +22,7 @@ from typing import NamedTuple
 from core.messages import NOTHING, Json, Message, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
-from core.sidecars import filled, has_place
+from core.user_service import filled, has_place
 from lab.process_output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports

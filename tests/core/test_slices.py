@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 
-from core.slices import MOST, WIDTH_NS, Slices
+from core.histogram import MOST_KEPT, WIDTH_NS, Slices
 
 
 def sliced(times_ns: list[int]) -> Slices:
@@ -36,7 +36,7 @@ def test_threads_and_processes_are_added_up_whatever_their_width() -> None:
     said = total.to_json()
     expected = Counter(time_ns // said["width_ns"] - said["start_ns"] // said["width_ns"] for time_ns in every)
     assert {place: count for place, count in enumerate(said["counts"]) if count} == expected
-    assert len(said["counts"]) <= MOST
+    assert len(said["counts"]) <= MOST_KEPT
 
 
 def test_what_was_counted_in_the_warm_up_is_forgotten() -> None:

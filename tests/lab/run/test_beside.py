@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.sidecars import Beside
+from core.user_service import Beside
 from lab.run import running_sidecars as beside
 from tests.lab.python.test_trust import NOBODY, as_root
 

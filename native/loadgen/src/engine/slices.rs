@@ -1,4 +1,4 @@
-//! Answers by time, as core/slices.py counts them: to how many requests that began in each slice of the clock.
+//! Answers by time, as core/histogram.py counts them: to how many requests that began in each slice of the clock.
 
 use std::collections::BTreeMap;
 
