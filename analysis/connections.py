@@ -15,9 +15,9 @@ from analysis.formats import whole
 from analysis.metrics import cpu_ns, median_of, replaced, requests_per_connection
 from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, others
-from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message
 from core.request_plan import Request, RequestPlan
+from core.wire import SWITCHING
 from record.saved_run import CellResult, Run
 
 FEW_ANSWERS = 100  # of a connection: with fewer, connecting is a notable part of the work

@@ -19,16 +19,17 @@ from typing import Any
 
 from core.cell import Cell
 from core.child import TIMEOUT
-from core.limits import (
+from core.system import MORE
+from core.wire import (
+    HEADER,
     MAX_ANSWER_BYTES,
     MAX_BODY_BYTES,
     MAX_HEAD_BYTES,
     MAX_HEADERS,
     STATUSES,
     SWITCHING,
+    frame,
 )
-from core.system import MORE
-from core.wire import HEADER, frame
 from core.work import calc_request
 
 HTTP = b"HTTP/1."  # how each readable answer begins

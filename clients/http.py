@@ -27,7 +27,7 @@ from clients.channel import (
     split_head,
 )
 from core.child import TIMEOUT
-from core.limits import (
+from core.wire import (
     MAX_BODY_BYTES,
     MAX_CHUNK_LINE_BYTES,
     MAX_FRAMING_BYTES,

@@ -28,8 +28,6 @@ _EXACT_BELOW = 1 << (SUB_BITS + 1)  # ns; each lower value has its own bucket
 _VALUE_BITS = 42  # a latency is below 2**42 ns, which is 73 minutes
 _EMPTY = 1 << 63  # min_ns without any latency
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
-WIDTH_NS = 50_000_000  # of each slice of Slices, until slices are merged
-MOST_KEPT = 512  # slices of a Slices
 _SHARES = {  # of the requests, and how many values a percentile needs
     "p50": (0.50, 1),
     "p90": (0.90, 10),
@@ -261,6 +259,8 @@ def _checked_counts(summary: Mapping[str, Any]) -> dict[int, int]:
 
 
 # ---- answers by time -----------------------------------------------------------------------------
+WIDTH_NS = 50_000_000  # of each slice, until slices are merged
+MOST_KEPT = 512  # slices that are kept
 
 
 class Slices:

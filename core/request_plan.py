@@ -20,9 +20,9 @@ from math import gcd
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.limits import MAX_BODY_BYTES, MAX_ROUTES, SWITCHING
 from core.messages import Json
 from core.secret import Secret, Text, as_printed, revealed
+from core.wire import MAX_BODY_BYTES, MAX_ROUTES, SWITCHING
 
 # how many requests with it the virtual user has sent; the number of the virtual user, from 1
 COUNTER, USER = "counter", "user"

@@ -16,7 +16,7 @@ import selectors
 import threading
 from contextlib import suppress
 
-from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
+from core.wire import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 
 PIPE_BYTES = 256 * 1024  # capacity that is asked of the kernel for each pipe
 COALESCE_S = 0.02  # pause between two reads
@@ -27,7 +27,7 @@ _CUT = b"\n[...]\n"  # stands for the dropped middle
 
 class HeadTailBuffer:
     """A byte buffer that keeps the first and the newest bytes of its input, and drops
-    the middle. The sizes are in core/limits.py. Threads may share a buffer.
+    the middle. The sizes are in core/wire.py. Threads may share a buffer.
     """
 
     def __init__(self) -> None:

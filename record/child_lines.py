@@ -14,7 +14,7 @@ from typing import Annotated, TypedDict
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from core.histogram import WIDTH_NS, Histogram, SparseHistogram
-from core.limits import MAX_ROUTES
+from core.wire import MAX_ROUTES
 
 LARGEST = 2**63 - 1  # what 64 bits with a sign hold, as in native programs
 MOST_CHARACTERS = 4096  # of a text

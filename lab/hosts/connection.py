@@ -24,8 +24,8 @@ from msgspec import Meta
 
 from core.errors import ChildFailed
 from core.layout import Host
-from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Arg, Message, message, verbatim
+from core.wire import MAX_LINE_BYTES
 from lab.folders import Sandbox
 from lab.hosts import archive
 from lab.hosts.carrier import Carrier, start_script

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypedDict
 
-from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message
+from core.wire import MAX_LINE_BYTES
 from lab.hosts.protocol import BYTES, LEASE_S, PIECE_BYTES
 from lab.process_output import HeadTailBuffer
 from lab.run.children import Process

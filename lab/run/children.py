@@ -22,12 +22,12 @@ from typing import Any
 import msgspec
 
 from core.errors import ChildFailed
-from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Json, Message, chained, message, verbatim
 from core.method import Method
 from core.processtree import threads_ran_ns
 from core.secret import line_for_child
 from core.system import System
+from core.wire import MAX_LINE_BYTES
 from lab.folders import Sandbox
 from lab.gil.switching import notices
 from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text

@@ -9,8 +9,8 @@ from time import monotonic
 import pytest
 
 from core.errors import ChildFailed
-from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from core.messages import message, verbatim
+from core.wire import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from lab.folders import Sandbox
 from lab.processes import run
 from lab.run.children import READY, RESULT, Child, Children

@@ -22,9 +22,8 @@ from clients.channel import (
     http_message,
 )
 from core.cell import PARAMETERS, Cell
-from core.limits import MAX_HEAD_BYTES
 from core.system import COMMON
-from core.wire import MAX_FRAME_BYTES, frame
+from core.wire import MAX_FRAME_BYTES, MAX_HEAD_BYTES, frame
 from tests.clients.scripted import FULL, RIGHT, TABLES, ScriptedSocket, opened
 from tests.native.loadgen_peers import nobody_listens, response
 

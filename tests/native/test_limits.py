@@ -1,10 +1,10 @@
-"""Each limit has one home: the copies in Rust and the numbers in the docs are those of core/limits.py."""
+"""Each limit has one home: the copies in Rust and the numbers in the docs are those of core/wire.py."""
 
 import re
 
 from clients import quotas as workers
 from clients import user_service
-from core import limits, request_plan
+from core import request_plan, wire
 from lab.places import REPOSITORY
 
 LOADGEN = REPOSITORY / "native/loadgen/src"
@@ -30,7 +30,7 @@ def test_the_native_client_has_the_limits_of_the_python_client() -> None:
     native = constants("limits.rs")
     both = native.keys() - ONLY_THERE
     assert native.keys() > both
-    assert {name: native[name] for name in both} == {name: getattr(limits, name) for name in both}
+    assert {name: native[name] for name in both} == {name: getattr(wire, name) for name in both}
 
 
 def test_both_clients_have_the_same_numbers() -> None:
@@ -42,9 +42,9 @@ def test_both_clients_have_the_same_numbers() -> None:
 
 def shown(value: int) -> str:
     """A limit as the docs write it."""
-    if value % limits.MIB == 0:
-        return f"{value // limits.MIB} MiB"
-    return f"{value // limits.KIB} KiB" if value % limits.KIB == 0 else str(value)
+    if value % wire.MIB == 0:
+        return f"{value // wire.MIB} MiB"
+    return f"{value // wire.KIB} KiB" if value % wire.KIB == 0 else str(value)
 
 
 def test_the_docs_have_the_limits_of_the_code() -> None:
@@ -53,4 +53,4 @@ def test_the_docs_have_the_limits_of_the_code() -> None:
         row, names = line.split(": ")
         (cells,) = re.findall(rf"^\| {re.escape(row)} \| (.*?) \|", page, re.MULTILINE)
         for name in names.split():
-            assert shown(getattr(limits, name)) in cells, row
+            assert shown(getattr(wire, name)) in cells, row

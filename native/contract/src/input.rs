@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, ErrorKind};
 
-/// A line of more bytes is none: MAX_LINE_BYTES of core/limits.py.
+/// A line of more bytes is none: MAX_LINE_BYTES of core/wire.py.
 const MAX_LINE_BYTES: u64 = 16 << 20;
 
 /// The next line with its end; empty at end of file. Fails if it is not UTF-8 or too long, and reads no further then.

@@ -1,5 +1,5 @@
 //! What a peer may make loadgen hold, read or wait for. A test holds these numbers and the table in
-//! docs/child-contract.md to core/limits.py, where each limit is explained.
+//! docs/child-contract.md to core/wire.py, where each limit is explained.
 
 pub const MAX_HEAD_BYTES: usize = 64 << 10;
 pub const MAX_HEADERS: usize = 96;
