@@ -14,6 +14,7 @@ from clients.channel import CallFailed, shown_bytes
 from clients.tally import MOST, Tally
 from core.child import AN_ANSWER, TIMEOUT
 from core.histogram import Histogram
+from core.messages import Json
 from core.system import MORE, System
 from core.work import Refused, decode
 
@@ -36,12 +37,16 @@ class CallTally(Tally):
         self.waiting = Histogram()
 
     def clear(self) -> None:
-        """Set all counts to zero, including the count of connects. After a timeout, is_stuck and
-        first_wrong stay, because nothing more is sent and each later result counts the timeout.
+        """Set all counts to zero. After a timeout, is_stuck and first_wrong stay, because nothing
+        more is sent and each later result counts the timeout.
         """
         first_wrong = self.first_wrong if self.is_stuck else {}
         super().clear()
         self.first_wrong = first_wrong
+
+    def clear_answers(self) -> None:
+        """Set all counts to zero, including the count of connects, but except errors."""
+        super().clear_answers()
         self.calc_ns = 0
         self.connect.clear()
         self.waiting.clear()
@@ -81,12 +86,13 @@ class CallTally(Tally):
             self.errors[str(code)] += 1
         return False
 
-    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+    def to_result(self, started_ns: int, finished_ns: int) -> Json:
         """Return the client's counts. The key `waiting` is missing if no answer says when its
         handler began.
         """
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
-        return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
+        counted = super().to_result(started_ns, finished_ns)
+        return {**counted, "calc_ns": self.calc_ns, **waiting}
 
 
 ANSWER_LIMIT_S = 10.0  # as for a user's service

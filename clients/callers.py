@@ -120,30 +120,25 @@ class FreshCaller(CachedCaller):
     give = CachedCaller.drop
 
 
-def cached_caller(channel: Connect) -> CallerFactory:
+def cached_caller(channel: Connect, reuses: bool = True) -> CallerFactory:
     """Return a function that makes an object for each client, which connects to a service's first
     socket.
 
-    The object keeps its connection. Only if a system reads REUSE_CLIENT and it is false, each
-    request opens a new one.
+    The object keeps its connection, unless *reuses* is false. If a system reads REUSE_CLIENT and it
+    is false, each request opens a new one, too.
     channel: opens a connection
     """
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-        kind = CachedCaller if cell.reuse_client else FreshCaller
+        kind = CachedCaller if reuses and cell.reuse_client else FreshCaller
         return kind(channel, addresses[0], connect_ns)
 
     return caller
 
 
+# for HTTP, and for messages in the format of core.wire
 http_caller, framed_caller = cached_caller(HttpChannel), cached_caller(FramedChannel)
-
-
-def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return the policy that opens a connection for each request, for messages in the format of
-    core.wire.
-    """
-    return FreshCaller(FramedChannel, addresses[0], connect_ns)
+fresh_caller = cached_caller(FramedChannel, reuses=False)
 
 
 def pool_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:

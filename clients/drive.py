@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter_ns
-from typing import Any, NamedTuple
 
 from clients.call_tally import ANSWER_LIMIT_S, CallTally, OwnProtocol, OwnTally
 from clients.callers import cached_caller
@@ -24,6 +23,7 @@ from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
 from clients.tally import shared, time_at_edges
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
+from core.messages import Json
 from core.method import Method
 from core.system import Caller, System, loaded
 
@@ -93,20 +93,14 @@ def call(
     tally.sent, task.asked = tally.sent + number + 1 - first, number + 1
 
 
-class Sliced(NamedTuple):
-    """A slice of time, and when each thread sends its first request in it (at a rate: empty)."""
-
-    part: Slice
-    begins_ns: Sequence[int]
-
-
 class WorkerThreads:
     """Threads that start together and share a list of tasks. A task is the requests of one client
     to one service.
 
     requests: number of requests of each task; None for as many as fit into slice_ns
-    sliced: the slice of time, in whose lead only errors count; None if the requests count from the
+    part: the slice of time, in whose lead only errors count; None if the requests count from the
         start
+    begins_ns: for each thread, when it sends its first request; 0 for at once
     uncounted: number of answers to requests of the lead, for each thread
     done: for each thread, the counts of the tasks that it has done in a slice
     pace: requests per second of all tasks together, with a thread for each task
@@ -116,11 +110,11 @@ class WorkerThreads:
     def __init__(
         self,
         tasks: Sequence[Task],
-        threads: int,
+        begins_ns: Sequence[int],
         requests: int | None,
         slice_ns: int,
-        pace: Pace = Pace(),  # noqa: B008 - immutable
-        sliced: Sliced | None = None,
+        pace: Pace,
+        part: Slice | None,
     ) -> None:
         self._tasks = tasks
         self._waiting = deque(enumerate(tasks))
@@ -128,14 +122,15 @@ class WorkerThreads:
         self._slice_ns = slice_ns
         self._pace = pace
         self._arrivals: list[Arrivals] = []
-        self._part = sliced.part if sliced else None
-        self._begins_ns = deque(sliced.begins_ns if sliced else ())
+        self._part = part
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
         self.uncounted: list[int] = []
         self.done: list[list[CallTally]] = []
         self._released = threading.Event()
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
+        self._threads = [
+            threading.Thread(target=self._work, args=(at_ns,), daemon=True) for at_ns in begins_ns
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -157,11 +152,10 @@ class WorkerThreads:
                 return len(alive)
         return 0
 
-    def _work(self) -> None:
+    def _work(self, begins_ns: int) -> None:
         self._released.wait()
         until_ns, part, done = self._started_ns, self._part, list[CallTally]()
-        if self._begins_ns:
-            wait_until(self._begins_ns.popleft())
+        wait_until(begins_ns)
         while taken := self._take(until_ns):
             place, task = taken
             if part and not done:
@@ -255,7 +249,7 @@ class CallerClient:
         for task in self._tasks:
             task.tally.clear()
 
-    def run(self, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
+    def run(self, deadline_s: float = ANSWER_DEADLINE_S) -> Json:
         """Send all requests, and return the client's result. Times are on this host's monotonic
         clock, in ns.
 
@@ -267,7 +261,7 @@ class CallerClient:
             task.asked = 0  # the first timed request asks when its handler began
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
-    def run_slice(self, part: Slice) -> dict[str, Any]:
+    def run_slice(self, part: Slice) -> Json:
         """Send requests for a slice, a short time with a given start. Return its counts, and reset
         them to zero.
         """
@@ -277,8 +271,12 @@ class CallerClient:
         at_edges = time_at_edges(part, running.done)
         for task in self._tasks:
             task.tally.clear()
-        counted = {"uncounted": sum(running.uncounted), "connections": self._threads}
-        return result | counted | ({} if self._cell.rate else at_edges)
+        return {
+            **result,
+            "uncounted": sum(running.uncounted),
+            "connections": self._threads,
+            **({} if self._cell.rate else at_edges),
+        }
 
     def close(self) -> None:
         """Close the connection to each service, before the process ends."""
@@ -308,9 +306,7 @@ class CallerClient:
         calling.open()
         return Task(caller=calling, encode=encode, tally=tally)
 
-    def _counted(
-        self, running: WorkerThreads, started_ns: int, deadline_s: float
-    ) -> dict[str, Any]:
+    def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> Json:
         stuck = self._stuck = self._stuck or running.run(deadline_s)
         finished_ns = perf_counter_ns()
         total = CallTally()  # of answers in a protocol of the user's own, too
@@ -320,23 +316,23 @@ class CallerClient:
         sent = total.sent + stuck
         # without a duration, requests that were given up count, too
         total.sent = len(self._tasks) * self._requests if self._requests else sent
-        overdue = {"overdue": running.due() - sent} if self._cell.rate else {}
-        queued = {"run_queue_ns": sum(running.run_queue_ns)}
-        return total.to_result(started_ns, finished_ns) | queued | overdue
+        return {
+            **total.to_result(started_ns, finished_ns),
+            "run_queue_ns": sum(running.run_queue_ns),
+            **({"overdue": running.due() - sent} if self._cell.rate else {}),
+        }
 
     def _gather(
         self, requests: int | None, seconds: float, part: Slice | None = None
     ) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread divides the time among its tasks
         slice_ns = round(seconds / rounds * 1e9)
-        sliced = None
-        if part:
+        begins_ns = [0] * self._threads
+        if part and not self._cell.rate:
             clients = self._cell.num_clients
-            places = range(0 if self._cell.rate else self._threads)
             begins_ns = [
                 part.begins_ns(place * clients + self._client_id, clients * self._threads)
-                for place in places
+                for place in range(self._threads)
             ]
-            sliced = Sliced(part, begins_ns)
         pace = Pace(self._cell.rate, self._method.poisson)
-        return WorkerThreads(self._tasks, self._threads, requests, slice_ns, pace, sliced)
+        return WorkerThreads(self._tasks, begins_ns, requests, slice_ns, pace, part)

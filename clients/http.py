@@ -9,10 +9,8 @@ alike.
 
 import select
 import socket
-from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import Any
 
 from clients.channel import (
     BODILESS,
@@ -27,6 +25,7 @@ from clients.channel import (
     split_head,
 )
 from core.child import TIMEOUT
+from core.messages import Json
 from core.wire import (
     MAX_BODY_BYTES,
     MAX_CHUNK_LINE_BYTES,
@@ -47,7 +46,7 @@ class Tls:
     quiet: the error of reading if a TLS record without application data came
     """
 
-    def __init__(self, settings: Mapping[str, Any], protocol: str) -> None:
+    def __init__(self, settings: Json, protocol: str) -> None:
         """Make the TLS settings of a client.
 
         settings: `ca` and `insecure`, as in core.user_service.Command.tls

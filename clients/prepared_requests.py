@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from time import perf_counter_ns
-from typing import Any
 
 from clients.channel import CallFailed
 from clients.schedule import NEVER_NS
 from clients.tally import MOST, Tally
 from core.child import AN_ANSWER
 from core.histogram import Histogram
+from core.messages import Json
 from core.request_plan import Request, Wrong, wrong
 from core.secret import revealed
 
@@ -75,19 +75,13 @@ class RouteTally:
         self.errors = Counter[str]()
         self.failed = 0
 
-    def clear(self) -> None:
-        """Set all counts to zero."""
-        self.latency.clear()
-        self.errors.clear()
-        self.failed = 0
-
     def merge(self, other: "RouteTally") -> None:
         """Add the counts of *other* to the counts of this object."""
         self.latency.merge(other.latency)
         self.errors += other.errors
         self.failed += other.failed
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the counts for a client's result line."""
         answered = self.latency.count
         return {
@@ -149,19 +143,16 @@ class PlanTally(Tally):
     def clear(self) -> None:
         """Set all counts to zero, except the count of connects."""
         super().clear()
+        for route in self.routes:
+            route.errors.clear()
+
+    def clear_answers(self) -> None:
+        """Set all counts to zero, except errors and connects."""
+        super().clear_answers()
         self.resent = self.reconnects = 0
         for route in self.routes:
-            route.clear()
-
-    def end_lead(self, from_ns: int, until_ns: int) -> int:
-        """Reset all counts except errors and connects. Return how many answers were counted before
-        the reset.
-        """
-        kept = [Counter(route.errors) for route in self.routes]
-        answered = super().end_lead(from_ns, until_ns)
-        for route, errors in zip(self.routes, kept, strict=True):
-            route.errors += errors
-        return answered
+            route.latency.clear()
+            route.failed = 0
 
     def check(
         self, prepared: PreparedRequest, status: int, difference: Wrong | None, connection: object
@@ -201,10 +192,10 @@ class PlanTally(Tally):
         self.resent += other.resent
         self.reconnects += other.reconnects
 
-    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+    def to_result(self, started_ns: int, finished_ns: int) -> Json:
         """Return the counts for a client's result line."""
-        reuse = {"reconnects": self.reconnects, "resent": self.resent}
-        return super().to_result(started_ns, finished_ns) | reuse
+        counted = super().to_result(started_ns, finished_ns)
+        return {**counted, "reconnects": self.reconnects, "resent": self.resent}
 
 
 class Bursts:

@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from clients.schedule import NEVER_NS
 from core.cell import Cell
+from core.messages import Json
 from core.method import Method
 
 GIVE_UP_AFTER = 10  # failures in a row
@@ -107,7 +108,7 @@ class WorkerClient(Generic[WorkerT]):
         for worker in self._workers:
             worker.tally.clear()
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Json:
         """Run all workers, and return the client's result (docs/child-contract.md)."""
         return self._result(*self._race(self._timed))
 
@@ -133,7 +134,7 @@ class WorkerClient(Generic[WorkerT]):
         pairs = zip(self._workers, quota.requests, strict=True)
         return [partial(worker.call, requests, until_ns) for worker, requests in pairs]
 
-    def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+    def _result(self, started_ns: int, finished_ns: int) -> Json:
         raise NotImplementedError
 
 

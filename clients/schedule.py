@@ -74,7 +74,8 @@ class Arrivals:
     """
 
     def __init__(self, pace: Pace, first_ns: int, until_ns: int, most: int | None = None) -> None:
-        times = _poisson(pace.rate, first_ns) if pace.poisson else _even(pace.rate, first_ns)
+        even = (first_ns + round(number * 1e9 / pace.rate) for number in count())
+        times = _poisson(pace.rate, first_ns) if pace.poisson else even
         self._times = islice(times, most)
         self._until_ns = until_ns
         self._taken = 0
@@ -122,10 +123,6 @@ class AtRate:
             sleep(left_ns / 1e9)
             self._record_lag(max(0, perf_counter_ns() - due_ns))
         return due_ns
-
-
-def _even(rate: float, first_ns: int) -> Iterator[int]:
-    return (first_ns + round(number * 1e9 / rate) for number in count())
 
 
 def _poisson(rate: float, first_ns: int) -> Iterator[int]:

@@ -9,10 +9,10 @@ requests do not count. to_result() gives keys of record/child_lines.py.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappush, heapreplace, nlargest
-from typing import Any
 
 from core.child import Slice
 from core.histogram import Histogram, Slices
+from core.messages import Json
 
 MOST = 512  # slowest requests that a client process keeps
 FEWEST = 16  # slowest requests that each of its tallies keeps, however many tallies there are
@@ -65,7 +65,7 @@ class Slowest:
         """
         return max(self._above_ns, self.floor_ns)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the slowest requests for the client's result line, each as [start_ns, latency_ns,
         service_id].
         """
@@ -177,13 +177,17 @@ class Tally:
         }
 
     def clear(self) -> None:
-        """Set all counts to zero, except connects, and forget first_wrong. The histogram objects
-        stay the same.
+        """Set all counts to zero, except connects, and forget first_wrong."""
+        self.clear_answers()
+        self.errors.clear()
+        self.first_wrong = {}
+
+    def clear_answers(self) -> None:
+        """Set all counts to zero, except errors and connects. The histogram objects stay the
+        same.
         """
         self.sent = self.answered = self.wrong = 0
-        self.first_wrong = {}
         self.last_ns = self.own_ns = self.held_ns = self._slice_end_ns = 0
-        self.errors.clear()
         self.latency.clear()
         if self.lag:
             self.lag.clear()
@@ -196,11 +200,10 @@ class Tally:
 
         from_ns, until_ns: the counted time of the slice, which a request of the lead may reach into
         """
-        answered, errors, last_ns = self.answered, Counter(self.errors), self.last_ns
-        first_wrong = self.first_wrong if errors else {}
-        self.clear()
-        self.errors += errors
-        self.first_wrong = first_wrong
+        answered, last_ns = self.answered, self.last_ns
+        self.clear_answers()
+        if not self.errors:
+            self.first_wrong = {}
         self.last_ns = min(max(from_ns, last_ns), until_ns)
         self.held_ns = self.last_ns - from_ns
         return answered
@@ -222,7 +225,7 @@ class Tally:
         other.slices.close(other.answered)
         self.slices.merge(other.slices)
 
-    def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+    def to_result(self, started_ns: int, finished_ns: int) -> Json:
         """Return the counts for a client's result line, with the start and end time on this host's
         monotonic clock.
 

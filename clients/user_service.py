@@ -10,11 +10,10 @@ connector() to ask whether a service answers, and in stress tests.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
 from time import perf_counter_ns
-from typing import Any
 
 from clients.channel import CallFailed
 from clients.http import H2, HTTP1, IDEMPOTENT, HttpConnection, Tls
@@ -31,6 +30,7 @@ from clients.tally import shared, time_at_edges
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.histogram import Histogram, SparseHistogram
+from core.messages import Json
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, RequestPlan, order
 from core.user_service import HTTP2
@@ -197,7 +197,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 
     def __init__(
         self,
-        service: Mapping[str, Any],
+        service: Json,
         cell: Cell,
         client_id: int,
         addresses: Sequence[Sequence[str]],
@@ -233,7 +233,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
             workers.append(worker)
         super().__init__(workers, cell, cell.num_api_services, method)
 
-    def run_slice(self, part: Slice) -> dict[str, Any]:
+    def run_slice(self, part: Slice) -> Json:
         """Send requests for a slice, a short time with a given start. Return its counts, and reset
         them to zero.
         """
@@ -259,7 +259,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         for worker in self._workers:
             worker.tally.clear()
             worker.tally.connect.clear()
-        return result | {"uncounted": uncounted, "connections": len(workers), **at_edges}
+        return {**result, "uncounted": uncounted, "connections": len(workers), **at_edges}
 
     def _calls(self, quota: Quota, started_ns: int) -> list[Callable[[], None]]:
         until_ns = quota.until_ns(started_ns)
@@ -288,11 +288,11 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         self._arrivals = Arrivals(self._pace, started_ns, until_ns, most)
         return [AtRate(self._arrivals, worker.tally.lag_recorder()) for worker in self._workers]
 
-    def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+    def _result(self, started_ns: int, finished_ns: int) -> Json:
         self.close()  # a server that stops waits for open connections: gunicorn waits two seconds
         return self._counted(started_ns, finished_ns)
 
-    def _counted(self, started_ns: int, finished_ns: int, uncounted: int = 0) -> dict[str, Any]:
+    def _counted(self, started_ns: int, finished_ns: int, uncounted: int = 0) -> Json:
         total = PlanTally([RouteTally(SparseHistogram()) for _ in self._plan.names])
         for worker in self._workers:
             total.merge(worker.tally)
@@ -309,7 +309,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         }
 
 
-def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list[PreparedRequest]:
+def prepare(service: Json, plan: RequestPlan, address: str) -> list[PreparedRequest]:
     """Return the plan's requests as bytes for the service at *address*."""
     kind = SparseHistogram if len(plan.names) > 1 else Histogram
     tallies = {name: RouteTally(kind()) for name in plan.names}
@@ -321,7 +321,7 @@ def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list
     ]
 
 
-def connector(service: Mapping[str, Any]) -> Callable[..., HttpConnection]:
+def connector(service: Json) -> Callable[..., HttpConnection]:
     """Return a function that opens a connection to the service.
 
     With HTTP/2, the connection only shows whether the service accepts, because the native client

@@ -119,13 +119,9 @@ class Client(Protocol):
         docs/child-contract.md describes the result.
         """
 
-
-class SlicedClient(Client, Protocol):
-    """A client that can also send its requests in slices of time."""
-
     def run_slice(self, part: "Slice") -> Json:
         """Send requests for a slice of time, and return the result of this slice. Connections stay
-        open.
+        open. Only a client for which System.takes_slices() is true is called so.
         """
 
 

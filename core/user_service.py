@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from core.messages import Json
 from core.request_plan import RequestPlan
@@ -231,7 +231,7 @@ class UserService:
         if self.variants:
             variants = {name: vars(command) for name, command in self.variants.items()}
             own |= {"variants": variants, "varied": self.varied}
-        stored: dict[str, Any] = for_file(own)
+        stored: Json = for_file(own)
         return stored
 
     @classmethod

@@ -8,9 +8,11 @@ answer in the same way.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
+
+from core.messages import Json
 
 # as the highest CALC_TARGET (core/cell.py)
 CALC_TARGET_LIMIT = 10**9
@@ -36,7 +38,7 @@ def calc(target: int) -> int:
     return n
 
 
-def _calc(params: Mapping[str, Any]) -> bytes:
+def _calc(params: Json) -> bytes:
     target = params.get("target")
     if type(target) is not int or not 0 <= target <= CALC_TARGET_LIMIT:
         raise Refused(400, f"params.target must be a whole number from 0 to {CALC_TARGET_LIMIT}")
@@ -52,14 +54,14 @@ def _calc(params: Mapping[str, Any]) -> bytes:
     return b'{"code": 200, "msg": "%d", "err": "", "calc_ns": %d}' % (count, calc_ns)
 
 
-def _echo(params: Mapping[str, Any]) -> bytes:
+def _echo(params: Json) -> bytes:
     text = params.get("msg")
     if type(text) is not str:
         raise Refused(400, "params.msg must be a string")
     return json.dumps({"code": 200, "msg": text, "err": "", "calc_ns": 0}).encode()
 
 
-Handler = Callable[[Mapping[str, Any]], bytes]
+Handler = Callable[[Json], bytes]
 # handlers by URL and method; a handler returns the whole answer as JSON
 ROUTES: dict[str, dict[str, Handler]] = {
     "/calc": {"POST": _calc},
@@ -117,7 +119,7 @@ def error_answer(code: int, err: str) -> bytes:
     return json.dumps({"code": code, "msg": "", "err": err, "calc_ns": 0}).encode()
 
 
-def calc_request(target: int, payload_bytes: int = 0, begun: bool = False) -> dict[str, Any]:
+def calc_request(target: int, payload_bytes: int = 0, begun: bool = False) -> Json:
     """Return the request that every client sends, as JSON values, with *payload_bytes* of filler
     text.
 

@@ -9,8 +9,8 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any
 
+from core.messages import Json
 from services.listeners import Listener
 
 
@@ -39,7 +39,7 @@ class LoopService:
         ).start()
         accepting.wait()
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> Json:
         """Return the number of answered requests."""
         return {"requests": self.counted}
 

@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Callable
 from queue import SimpleQueue
 from time import monotonic
-from typing import Any
 
 from core.cell import Cell
+from core.messages import Json
 from core.wire import frame
 from core.work import answer
 from services.listeners import Listener, listen
@@ -63,7 +63,7 @@ class PooledService:
         for number in range(len(self._workers)):
             threading.Thread(target=self._begin, args=(number,), daemon=True).start()
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> Json:
         """Return the number of answered requests, in total and by worker."""
         by_worker = [worker.requests for worker in self._workers]
         return {"requests": sum(by_worker), "requests_by_worker": by_worker}
@@ -179,7 +179,7 @@ class CachedService(PooledService):
             listener.sock.setblocking(False)
             self._dispatch.add(fd)
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> Json:
         """Return the number of answered requests: total, by worker, by socket, and a histogram over
         connections.
         """

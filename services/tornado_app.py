@@ -7,13 +7,13 @@ also the HTTP status.
 """
 
 import socket
-from typing import Any
 
 from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler, stream_request_body
 
 from core.cell import Cell
+from core.messages import Json
 from core.wire import MAX_FRAME_BYTES
 from core.work import Refused, decode, error_answer, route
 from services.event_loop import LoopService
@@ -54,7 +54,7 @@ class RouteHandler(RequestHandler):
     # route() says which methods a URL has, so all come here
     head = post = put = patch = delete = options = get
 
-    def _params(self) -> dict[str, Any]:
+    def _params(self) -> Json:
         if not self.chunks:
             return {
                 name: _text(values[-1]) for name, values in self.request.query_arguments.items()

@@ -14,15 +14,14 @@ folder to sys.path, for the rest of the process.
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from core.errors import BadInput
-from core.messages import AND, OR, Message, listed, message, verbatim
+from core.messages import AND, OR, Json, Message, listed, message, verbatim
 from core.system import CLIENT, PATH_KEY, SERVICE, System
 from experiments import modules
 
@@ -54,7 +53,7 @@ def find(name: str) -> System:
     )
 
 
-def system_of(first_line: Mapping[str, Any]) -> System:
+def system_of(first_line: Json) -> System:
     """Return the system that a child's first line names: the file that declares it, or its key."""
     return (
         load_system(Path(first_line[PATH_KEY]))

@@ -7,9 +7,7 @@ its memory and its start, so both roles import only what their system needs.
 """
 
 import sys
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, cast
 
 from core.cell import Cell
 from core.child import (
@@ -27,9 +25,10 @@ from core.child import (
     read_cell,
     wait_until,
 )
+from core.messages import Json
 from core.method import Method
 from core.runtime import ready_and_end, states
-from core.system import CLIENT, SERVICE, ClientFactory, SlicedClient, loaded
+from core.system import CLIENT, SERVICE, ClientFactory, loaded
 from services.listeners import Reach
 from systems import system_of
 
@@ -86,7 +85,7 @@ def call() -> None:
     while part is not None:
         usage = Usage()
         if isinstance(part, Slice):
-            counted = cast(SlicedClient, client).run_slice(part)
+            counted = client.run_slice(part)
         else:
             wait_until(part)
             counted = client.run()
@@ -95,7 +94,7 @@ def call() -> None:
     exit_at_once(STOPPED_EARLY)
 
 
-def _client(first_line: Mapping[str, Any]) -> ClientFactory:
+def _client(first_line: Json) -> ClientFactory:
     """Return the factory that creates the client of the cell.
 
     It is UserServiceClient for a user's service, else the factory that the system defines, else
