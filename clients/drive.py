@@ -48,9 +48,7 @@ class Task:
     asked: int = 0
 
 
-def call(
-    task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: Schedule | None = None
-) -> None:
+def call(task: Task, requests: int | None, until_ns: int, schedule: Schedule | None = None) -> None:
     """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*.
     Time every answer.
 
@@ -104,6 +102,7 @@ class WorkerThreads:
     uncounted: number of answers to requests of the lead, for each thread
     done: for each thread, the counts of the tasks that it has done in a slice
     pace: requests per second of all tasks together, with a thread for each task
+    arrivals: at a rate, the due times of each task's requests
     run_queue_ns: for each thread that has ended, how long it was ready to run without a core
     """
 
@@ -121,7 +120,7 @@ class WorkerThreads:
         self._requests = requests
         self._slice_ns = slice_ns
         self._pace = pace
-        self._arrivals: list[Arrivals] = []
+        self.arrivals: list[Arrivals] = []
         self._part = part
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
@@ -167,7 +166,7 @@ class WorkerThreads:
             until_ns = until_ns + self._slice_ns if self._slice_ns else NEVER_NS
             arrivals = self._call(task, place, self._requests, self._started_ns, until_ns)
             if arrivals:
-                self._arrivals.append(arrivals)
+                self.arrivals.append(arrivals)
         self.done.append(done)
         self.run_queue_ns.append(thread_run_queue_ns())
 
@@ -203,12 +202,6 @@ class WorkerThreads:
         arrivals = Arrivals(pace, first_ns, until_ns, requests)
         call(task, None, until_ns, AtRate(arrivals, task.tally.lag_recorder()))
         return arrivals
-
-    def due(self) -> int:
-        """Return how many requests in total were due at the fixed rate, whether they were sent or
-        not.
-        """
-        return sum(arrivals.due() for arrivals in self._arrivals)
 
 
 class CallerClient:
@@ -313,13 +306,13 @@ class CallerClient:
         for task in self._tasks:
             total.merge(task.tally)
         total.errors += Counter(timeout=stuck)
-        sent = total.sent + stuck
+        sent, due = total.sent + stuck, sum(arrivals.due() for arrivals in running.arrivals)
         # without a duration, requests that were given up count, too
         total.sent = len(self._tasks) * self._requests if self._requests else sent
         return {
             **total.to_result(started_ns, finished_ns),
             "run_queue_ns": sum(running.run_queue_ns),
-            **({"overdue": running.due() - sent} if self._cell.rate else {}),
+            **({"overdue": due - sent} if self._cell.rate else {}),
         }
 
     def _gather(

@@ -32,7 +32,7 @@ from core.method import ORCHESTRATOR, SAME
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
-from core.user_service import has_place, only_native
+from core.user_service import only_native
 from lab.hosts.cluster import HostCluster
 from lab.native import programs
 from lab.project.commits import with_commits
@@ -264,7 +264,7 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
         name
         for command in commands
         for name in command.knobs
-        if not has_place(command.command, name)
+        if f"{{{name}}}" not in str(command.command)
     ]
     passed = [*dict.fromkeys(unread)]
     if passed:

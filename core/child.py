@@ -224,26 +224,19 @@ class Usage(ProcessTimes):
         in bytes.
 
         max_rss_bytes is the peak, pss_bytes the present proportional set size. Both are 0 if the
-        system reports none.
+        system reports none. /proc is read first, because on Linux ru_maxrss starts at the parent's
+        value: docs/decisions/006-peak-memory.md.
         """
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak_bytes = peak if sys.platform == "darwin" else peak * 1024
         return {
             **super().to_json(),
             "run_queue_ns": max(
                 0, run_queue_ns() - self._run_queue_ns
             ),  # threads that have ended are missing
-            "max_rss_bytes": own_peak_memory_bytes(),
+            "max_rss_bytes": peak_memory_bytes("self") or peak_bytes,
             "pss_bytes": proportional_memory_bytes("self"),
         }
-
-
-def own_peak_memory_bytes() -> int:
-    """Return the largest resident set size of this process, in bytes.
-
-    /proc is read first, because on Linux ru_maxrss starts at the parent's value:
-    docs/decisions/006-peak-memory.md.
-    """
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak_memory_bytes("self") or (peak if sys.platform == "darwin" else peak * 1024)
 
 
 def thread_run_queue_ns() -> int:

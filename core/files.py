@@ -24,10 +24,10 @@ def put(path: Path, content: str | bytes, *, durable: bool = False, private: boo
     """
     # in the same folder, because a rename works only within one file system
     beside = path.with_name(BESIDE)
-    opener = _open_private if private else None
+    mode = 0o600 if private else 0o666
     try:
         # "x": not through a link that another user has put there
-        with open(beside, "xb", opener=opener) as file:
+        with open(beside, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(_bytes(content))
             if durable:
                 file.flush()
@@ -38,10 +38,6 @@ def put(path: Path, content: str | bytes, *, durable: bool = False, private: boo
     finally:  # the temporary file is left if the disk is full, or after Ctrl-C
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-
-
-def _open_private(name: str, flags: int) -> int:
-    return os.open(name, flags, 0o600)
 
 
 def write(path: Path, content: str | bytes, *, private: bool = False) -> None:

@@ -138,13 +138,10 @@ def descendants(pid: int) -> list[int]:
 def tree(pid: int) -> list[int]:
     """Return the ids of the running processes among *pid* and its descendants, parents first."""
     children: dict[int, list[int]] = {}
-    running = set()
     for name in filter(str.isdecimal, os.listdir(PROC)):
-        fields = _stat(int(name))
-        if fields:
-            running.add(int(name))
+        if fields := _stat(int(name)):
             children.setdefault(int(fields[1]), []).append(int(name))
-    processes = [pid] if pid in running else []
+    processes = [pid] if _stat(pid) else []
     # processes grows while it is read
     for process in processes:
         processes += children.get(process, [])

@@ -40,11 +40,6 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return _NAMED.sub(lambda match: values.get(match[1], match[0]), text)
 
 
-def has_place(text: Text, name: str) -> bool:
-    """Return whether *text* contains the placeholder *name*."""
-    return f"{{{name}}}" in str(text)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """A command line that starts a user's service.
@@ -103,12 +98,12 @@ class Command:
         """Return whether one command starts all processes of the service, because it contains
         {workers}.
         """
-        return has_place(self.command, "workers")
+        return "{workers}" in str(self.command)
 
     @property
     def threaded(self) -> bool:
         """Return whether the command contains {threads}, the number of threads."""
-        return has_place(self.command, "threads")
+        return "{threads}" in str(self.command)
 
 
 @dataclass(frozen=True, kw_only=True)

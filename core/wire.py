@@ -56,10 +56,9 @@ class Frames:
         ignored
     """
 
-    __slots__ = ("_held", "max_bytes", "refused_bytes")
+    __slots__ = ("_held", "refused_bytes")
 
-    def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
-        self.max_bytes = max_bytes
+    def __init__(self) -> None:
         self.refused_bytes: int | None = None
         self._held = bytearray()
 
@@ -78,7 +77,7 @@ class Frames:
             # the usual case, one whole frame, needs no copy into the buffer
             not self._held
             and len(data) >= 4
-            and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes
+            and HEADER.unpack_from(data)[0] == len(data) - 4 <= MAX_FRAME_BYTES
         ):
             return [data[4:]]
         self._held += data
@@ -88,7 +87,7 @@ class Frames:
         held, bodies, start = self._held, [], 0
         while len(held) - start >= 4:
             (size,) = HEADER.unpack_from(held, start)
-            if not 0 <= size <= self.max_bytes:
+            if not 0 <= size <= MAX_FRAME_BYTES:
                 self.refused_bytes = size
                 held.clear()
                 break

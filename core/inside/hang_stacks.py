@@ -12,14 +12,13 @@ import faulthandler
 import os
 import signal
 import sys
-from typing import Any
 
 # beginnings of the files' names
 CRASH, HANG = "crash", "hang"
 STACKS_SIGNAL = signal.SIGRTMAX - 1  # a signal that servers do not use, unlike SIGUSR1 and SIGUSR2
 
 
-def start(folder: str, options: dict[str, Any]) -> None:
+def start(folder: str, options: dict[str, float]) -> None:
     """Enable faulthandler and set the switch interval.
 
     options: `switch_interval_s`, which has no effect without a GIL

@@ -11,7 +11,6 @@ import of the service, so it does as little as possible.
 
 import os
 import sys
-from typing import Any
 
 
 class Finder:
@@ -45,7 +44,7 @@ class Finder:
 _running: Finder | None = None
 
 
-def start(folder: str, options: dict[str, Any]) -> None:
+def start(folder: str, options: object) -> None:
     """Start watching imports. A forked child records its JIT state at once, because it may not exit
     normally.
     """

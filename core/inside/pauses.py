@@ -85,7 +85,7 @@ def _mapped(folder: str) -> memoryview:
 _running: Pauses | None = None
 
 
-def start(folder: str, options: dict[str, Any]) -> None:
+def start(folder: str, options: object) -> None:
     """Start recording garbage collections. A forked child creates its own file at its first
     collection.
     """

@@ -16,7 +16,6 @@ import select
 import sys
 from socket import socketpair
 from time import monotonic
-from typing import Any
 
 # the folder of gilscope, from which the sampler imports core
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -33,7 +32,7 @@ OLDEST = (3, 14)  # has _remote_debugging
 SPIN = 2000  # turns of a loop between two looks for an answer
 
 
-def start(folder: str, options: dict[str, Any]) -> None:
+def start(folder: str, options: object) -> None:
     """Start the stack sampler and wait until it is ready. The sampler ends with this process.
     Raises RuntimeError.
     """

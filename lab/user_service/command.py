@@ -22,7 +22,7 @@ from typing import NamedTuple
 from core.messages import NOTHING, Json, Message, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
-from core.user_service import filled, has_place
+from core.user_service import filled
 from lab.process_output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports
@@ -153,7 +153,7 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
     folder = os.path.dirname(own["python"])
     variables["PATH"] = os.pathsep.join([folder, variables.get("PATH", os.defpath)])
     chosen = settings(own, params)
-    unplaced = {name: chosen[name] for name in chosen if not has_place(own["command"], name)}
+    unplaced = {name: chosen[name] for name in chosen if f"{{{name}}}" not in own["command"]}
     added = {**own["environment"], **unplaced}
     variables |= added
     if label := own.get("expected_python"):

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from core.wire import HEADER, MAX_FRAME_BYTES, Frames, frame
 
-SMALL_LIMIT = 64
-BODIES = st.lists(st.binary(max_size=SMALL_LIMIT), max_size=6)
-CUTS = st.sets(st.integers(min_value=0, max_value=6 * (SMALL_LIMIT + 4)))
-REFUSED_SIZES = st.integers(-(2**31), -1) | st.integers(SMALL_LIMIT + 1, 2**31 - 1)
+LONGEST_BODY = 64
+BODIES = st.lists(st.binary(max_size=LONGEST_BODY), max_size=6)
+CUTS = st.sets(st.integers(min_value=0, max_value=6 * (LONGEST_BODY + 4)))
+REFUSED_SIZES = st.integers(-(2**31), -1) | st.integers(MAX_FRAME_BYTES + 1, 2**31 - 1)
 
 
 def cut(stream: bytes, places: Iterable[int]) -> list[bytes]:
@@ -41,7 +41,7 @@ def test_a_frame_is_a_big_endian_length_and_the_body(body: bytes, on_the_wire: s
 @given(BODIES, CUTS)
 @example(bodies=[frame(b"a frame in a frame")], places={4})
 def test_any_bodies_cut_into_any_pieces_come_back_in_order(bodies: list[bytes], places: set[int]) -> None:
-    frames = Frames(SMALL_LIMIT)
+    frames = Frames()
     assert fed(frames, cut(b"".join(map(frame, bodies)), places)) == bodies
     assert not frames.partial
     assert frames.refused_bytes is None
@@ -60,7 +60,7 @@ def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not() -> None
 def test_nothing_after_a_refusal_is_parsed(
     before: list[bytes], size: int, after: list[bytes], places: set[int]
 ) -> None:
-    frames = Frames(SMALL_LIMIT)
+    frames = Frames()
     stream = b"".join(map(frame, before)) + HEADER.pack(size) + b"".join(map(frame, after))
     assert fed(frames, cut(stream, places)) == before
     assert frames.refused_bytes == size
