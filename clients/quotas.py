@@ -14,11 +14,10 @@ _open(), so a subclass sets its own attributes first.
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from time import perf_counter_ns
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from clients.schedule import NEVER_NS
 from core.cell import Cell
@@ -29,8 +28,7 @@ GIVE_UP_AFTER = 10  # failures in a row
 SPARE_THREADS = 2  # in addition to the workers: the thread that starts them, and the parent watch
 
 
-@dataclass(frozen=True, kw_only=True)
-class Quota:
+class Quota(NamedTuple):
     """The number of requests that each worker sends; None for a worker that sends requests for
     slice_ns.
     """

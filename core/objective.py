@@ -9,6 +9,7 @@ clients together.
 import re
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 from core.cell import Cell
 from core.errors import BadInput
@@ -66,8 +67,7 @@ class Objective:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A measurement (probe) that a search for a service's capacity needs next.
 
     cell: the measurement, whose RATE is *rate* divided among the clients

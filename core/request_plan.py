@@ -72,8 +72,7 @@ ANY: Any = (
 )  # marks answers that may have any body; None cannot, because it means JSON's null
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wrong:
+class Wrong(NamedTuple):
     """A wrong answer in words: what the client got, and what it expected."""
 
     got: str

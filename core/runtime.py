@@ -11,7 +11,7 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.errors import BadInput
 from core.messages import Json, Message, message
@@ -29,20 +29,19 @@ ACCEPTED_NAMES = message(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Switch:
+class Switch(NamedTuple):
     """A suffix of a runtime's name, and the environment variable that it sets for the interpreter.
 
-    unset: the variable's value under a runtime without the suffix; "" leaves the variable unset
     free_threaded: whether the suffix is for the free-threaded build or for the default build
     refusal: why the other build does not support the suffix
+    unset: the variable's value under a runtime without the suffix; "" leaves the variable unset
     """
 
     variable: str
-    unset: str = ""
     free_threaded: bool
     oldest_minor: int
     refusal: Message
+    unset: str = ""
 
 
 SWITCHES = {

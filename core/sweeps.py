@@ -7,7 +7,7 @@ does with NUM_API_SERVICES. No parameter follows a follower.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.cell import PARAMETERS, Value
 
@@ -15,8 +15,7 @@ Params = Mapping[str, Value]
 Settings = Mapping[str, Sequence[Params]]  # by system
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sweep:
+class Sweep(NamedTuple):
     """The settings of a system that differ only in one parameter, and in parameters that by default
     follow it.
 

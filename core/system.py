@@ -9,7 +9,7 @@ this module; only children call loaded(), so the orchestrator needs no package o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from core.cell import MACHINE_PARAMETERS, PARAMETERS, Cell, knobs_in
 from core.messages import NOTHING, Json, Message
@@ -147,8 +147,7 @@ def loaded(factory: Factory | str | None) -> Factory:
     return factory
 
 
-@dataclass(frozen=True, kw_only=True)
-class Program:
+class Program(NamedTuple):
     """A native program that follows the child contract: its name in native/bin, and
     its arguments.
     """
@@ -175,8 +174,7 @@ FRAMED, FRESH = _load_generator("framed"), _load_generator("framed", "--fresh")
 ECHO = _load_generator("echo")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Extension:
+class Extension(NamedTuple):
     """An extension module of gilscope, with its sources in the folder native/NAME.
 
     tools: programs that must be on PATH to build it

@@ -233,16 +233,13 @@ class UserService:
     def from_json(cls, stored: Json) -> "UserService":
         """Decode a user's service that to_json() encoded."""
         known = from_file(stored)
-        own = {"name": known.pop("name"), "protocol": known.pop("protocol", HTTP)}
-        requests = RequestPlan.from_json(known.pop("requests"))
-        if "variants" in known:
-            variants = known.pop("variants")
-            own["variants"] = {name: _command(one) for name, one in variants.items()}
-            own["varied"] = known.pop("varied")
-        if "targets" in known:
-            targets = tuple(Target(**target) for target in known["targets"])
-            return cls(**own, requests=requests, start=targets)
-        return cls(**own, requests=requests, start=_command(known))
+        names = {"name", "protocol", "requests", "variants", "varied"} & known.keys()
+        own = {name: known.pop(name) for name in names}
+        own["requests"] = RequestPlan.from_json(own["requests"])
+        if "variants" in own:
+            own["variants"] = {name: _command(one) for name, one in own["variants"].items()}
+        targets = tuple(Target(**target) for target in known.get("targets", ()))
+        return cls(**own, start=targets or _command(known))
 
 
 def _command(stored: Json) -> Command:

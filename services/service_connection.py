@@ -15,9 +15,9 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from socket import MSG_DONTWAIT
 from time import monotonic
+from typing import NamedTuple
 
 from core.wire import Frames, frame
 from core.work import error_answer
@@ -148,8 +148,7 @@ NEVER = float("inf")  # a deadline
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Parked:
+class _Parked(NamedTuple):
     """A pending wait for a socket event, with a deadline and the functions to call. Without a
     socket, it is a timer.
     """

@@ -25,7 +25,7 @@ from core.work import answer
 from services.listeners import Listener, listen
 from services.loops import dispatch_of
 from services.service_connection import Connection, ParkedConnections
-from services.watch import accept_or_none, is_readable
+from services.watch import is_readable
 
 # before the service accepts again, if it has no free file descriptor
 OUT_OF_FILES_PAUSE_S = 0.05
@@ -249,15 +249,16 @@ class CachedService(PooledService):
     def _accept(self, listener: Listener) -> bool:
         fd = listener.sock.fileno()
         try:
-            sock = accept_or_none(listener.sock)
+            sock, _ = listener.sock.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return True  # another worker took the connection, or the peer gave up
         except OSError:  # no file descriptor is free; try again after a pause
             self._dispatch.pause(fd)
             self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._dispatch.resume(fd))
             return False
-        if sock is not None:
-            connection = self._connection(sock, listener)
-            if not self._admit(connection):
-                self._parked.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
+        connection = self._connection(sock, listener)
+        if not self._admit(connection):
+            self._parked.later(SECOND_LOOK_S, lambda: self._admit_or_refuse(connection))
         return True
 
     def _connection(self, sock: socket.socket, listener: Listener) -> Connection:

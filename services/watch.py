@@ -9,7 +9,6 @@ SocketWatch says what each kind must do. After forget(), the same number may be 
 
 import os
 import select
-import socket
 import sys
 import threading
 from collections import deque
@@ -263,13 +262,3 @@ def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) 
     if select_mode == "all":
         return watch
     return ScanWatch(watch, _readable_by_select if name == "select" else is_readable)
-
-
-def accept_or_none(listener: socket.socket) -> socket.socket | None:
-    """Accept a connection from a non-blocking *listener*. Return None if it was aborted or another
-    worker took it.
-    """
-    try:
-        return listener.accept()[0]
-    except (BlockingIOError, ConnectionAbortedError):
-        return None

@@ -39,10 +39,9 @@ def find(name: str) -> System:
 
     If *name* leads to a file that declares the system, only this file is imported.
     """
-    for names in (_named_like(name), _modules()):
-        for system in _declared(names):
-            if name in (system.key, system.name):
-                return system
+    for system in _declared(sorted(_modules(), key=lambda module: not _is_like(module, name))):
+        if name in (system.key, system.name):
+            return system
     numbered = [system for system in built_in() if system.number]
     known: list[Message | str] = [
         message("{number} ({name})", number=system.number, name=system.name) for system in numbered
@@ -93,19 +92,12 @@ def _modules() -> list[str]:
     return [*(f"{__name__}.{path.stem}" for path in here), *modules("*_systems")]
 
 
-def _named_like(name: str) -> list[str]:
-    """Return the modules that could declare the system *name*: s5_thread (docs/add-a-system.md) for
-    5, echo_systems for echo-libuv.
+def _is_like(module: str, name: str) -> bool:
+    """Return whether *module* is named like the system *name*: s5_thread (docs/add-a-system.md)
+    like 5, echo_systems like echo-libuv.
     """
-    dashed = {
-        module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-")
-        for module in _modules()
-    }
-    return [
-        module
-        for module, begin in dashed.items()
-        if f"{name}-".startswith(f"{begin}-") or begin.startswith(f"s{name}-")
-    ]
+    begin = module.rpartition(".")[2].removesuffix("_systems").replace("_", "-")
+    return f"{name}-".startswith(f"{begin}-") or begin.startswith(f"s{name}-")
 
 
 def _declared(modules: Iterable[str]) -> Iterator[System]:
