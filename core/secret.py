@@ -41,9 +41,6 @@ class Secret:
     def __str__(self) -> str:
         return self.shown
 
-    def __repr__(self) -> str:
-        return f"Secret({self.shown!r}, name={self.name!r})"
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and (self.key, self._value) == (other.key, other._value)
 
@@ -67,10 +64,6 @@ class Secret:
         if self._value is None:
             raise ValueError(f"the value of {self.name} is not known")
         return self._value
-
-    def to_json(self) -> dict[str, str]:
-        """Return the JSON that a file stores in place of the secret."""
-        return {"hidden": self.shown, "name": self.name}
 
 
 Text = str | Secret
@@ -100,7 +93,11 @@ def map_json(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def for_file(value: Any) -> Any:
     """Return the JSON value *value* with its secrets hidden."""
-    return map_json(value, lambda part: part.to_json() if isinstance(part, Secret) else part)
+    return map_json(value, _hidden)
+
+
+def _hidden(part: Any) -> Any:
+    return {"hidden": part.shown, "name": part.name} if isinstance(part, Secret) else part
 
 
 def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
