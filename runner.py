@@ -114,8 +114,7 @@ try:
     import commands
     from commands import surroundings
     from commands.output import output
-    from core.errors import BadInput, GilscopeError, did_you_mean
-    from core.messages import Message, message
+    from core.messages import BadInput, GilscopeError, Message, did_you_mean, message
     from core.program import PROGRAM
 except ImportError as error:  # a library is installed incompletely
     _exit_as_incomplete(str(error))

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from core.errors import ChildFailed
+from core.messages import ChildFailed
 from lab.places import REPOSITORY
 from record.run_file import load
 from record.saved_run import Run

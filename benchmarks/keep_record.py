@@ -14,8 +14,8 @@ from pathlib import Path
 from msgspec import structs
 
 from benchmarks.bench import options
-from core.errors import BadInput
 from core.histogram import SparseHistogram
+from core.messages import BadInput
 from core.runtime import RuntimeFacts
 from lab.places import REPOSITORY
 from record.cell_parts import AnswersByTime

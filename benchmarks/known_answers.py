@@ -35,7 +35,7 @@ from itertools import product
 from pathlib import Path
 
 from benchmarks.bench import options, table_lines
-from core.errors import GilscopeError
+from core.messages import GilscopeError
 from tests.known.judge import CALLED, MISS, OK, REFUSED, judge
 from tests.known.measure import measured, swept
 from tests.known.scenarios import SAME, SCENARIOS

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from commands.output import output
 from config.options import Option
 from config.plan_options import JSON
-from core.errors import BadInput
-from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, plural
+from core.messages import NOTHING, SENTENCES, BadInput, Message, chained, listed, message, plural
 from core.runtime import RuntimeName
 from lab.gil.package_audit import PackageFinding, audit, read_requirements, to_document
 from lab.python import interpreters

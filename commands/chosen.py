@@ -26,8 +26,7 @@ from config.plan_options import (
     UNTIL,
 )
 from config.run_plan import Plan
-from core.errors import BadInput
-from core.messages import AND, NOTHING, listed, message
+from core.messages import AND, NOTHING, BadInput, listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName

@@ -14,8 +14,7 @@ from config.options import Flags
 from config.plan_options import MAX_BLOCKS
 from config.run_plan import Plan
 from core.cell import Cell
-from core.errors import BadInput
-from core.messages import NOTHING, OR, Message, listed, message, plural
+from core.messages import NOTHING, OR, BadInput, Message, listed, message, plural
 from core.runtime import RuntimeFacts
 from lab.run.measurement_context import identity
 from lab.run.probes import search_s

@@ -16,9 +16,8 @@ from config.flags import value_of
 from config.host_options import HOSTS
 from config.options import Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
-from core.errors import BadInput
 from core.layout import Host, Layout
-from core.messages import Message, listed, message
+from core.messages import BadInput, Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
 from lab.hosts.cluster import HostCluster

@@ -23,9 +23,8 @@ from config.user_service.service_flags import service_from
 from config.user_service.service_options import KEYS
 from config.user_service.service_plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_service_plan
 from core.cell import PARAMETERS
-from core.errors import BadInput
 from core.languages import ENGLISH, Language
-from core.messages import Message, message
+from core.messages import BadInput, Message, message
 from core.program import PROGRAM
 from core.secret import secrets_in
 from core.user_service import UserService

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from commands.output import output
-from core.errors import BadInput
-from core.messages import Message, message
+from core.messages import BadInput, Message, message
 from lab.native import programs, wheels
 from lab.python import interpreters
 

@@ -32,8 +32,7 @@ from config.user_service.service_options import (
     VARIANTS,
     VARY,
 )
-from core.errors import BadInput
-from core.messages import AND, NOTHING, Message, Value, chained, listed, message
+from core.messages import AND, NOTHING, BadInput, Message, Value, chained, listed, message
 from core.method import cores_usable
 from core.program import ROOT
 from core.runtime import GIL, NATIVE, OLDEST_MINOR, SWITCHES, RuntimeName

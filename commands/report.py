@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from commands.output import no_run_in, output, short
 from config.plan_options import JSON, QUIET
-from core.errors import BadInput
-from core.messages import NOTHING
+from core.messages import NOTHING, BadInput
 from core.program import RUNS
 from lab.folders import PrivateFolder
 from lab.run.runs import expect_no_foreign_files, leftovers, titles

@@ -9,8 +9,7 @@ import commands
 from commands.output import output, short
 from config import flags
 from config import plan_options as options
-from core.errors import BadInput
-from core.messages import message
+from core.messages import BadInput, message
 from core.program import ROOT
 
 SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")

@@ -23,8 +23,7 @@ from config import plan_options as options
 from config.options import Flags, Given, given_flags
 from config.run_plan import Plan
 from config.user_service import service_flags
-from core.errors import BadInput
-from core.messages import SENTENCES, Arg, chained, listed, plural
+from core.messages import SENTENCES, Arg, BadInput, chained, listed, plural
 from core.method import cores_usable
 from core.program import PROGRAM, SCRIPT
 from lab.folders import Sandbox

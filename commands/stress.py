@@ -23,8 +23,8 @@ from config.options import Option, parse_length
 from config.plan_options import CHOICE, CLIENTS, INTERPRETERS, JSON, OUT, QUIET
 from config.run_plan import Plan
 from config.sidecar_options import PREPARE, WITH
-from core.errors import BadInput
 from core.files import put
+from core.messages import BadInput
 from core.method import ORCHESTRATOR
 from core.runtime import GIL, NATIVE, RuntimeName
 from core.stress_results import Stress

@@ -11,8 +11,7 @@ import resource
 import threading
 from collections.abc import Sequence
 
-from core.errors import BadInput
-from core.messages import Arg, Message, message
+from core.messages import Arg, BadInput, Message, message
 
 # the limit of processes (ulimit -u) up to which check() tries to start threads
 FEW_PROCESSES = 256

@@ -22,9 +22,18 @@ from config.run_plan import Plan, PlanRow, Values, find_systems, parse_values
 from config.user_service.service_flags import plan_from_service_flags
 from config.user_service.service_options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter
-from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
-from core.messages import NOTHING, OR, Message, as_message, listed, message, verbatim
+from core.messages import (
+    NOTHING,
+    OR,
+    BadInput,
+    Message,
+    as_message,
+    did_you_mean,
+    listed,
+    message,
+    verbatim,
+)
 from core.method import Method
 from core.program import SCRIPT, VERSION
 from record.comparison import VALUE

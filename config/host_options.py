@@ -27,9 +27,8 @@ from config.options import (
 )
 from config.run_plan import Plan, values_used_by
 from config.text_yaml import read_yaml
-from core.errors import BadInput
 from core.layout import PRESETS, Host, Layout, Preset
-from core.messages import Message, message
+from core.messages import BadInput, Message, message
 from core.user_service import only_native
 
 # the number of hosts that a file may describe

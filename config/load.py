@@ -30,8 +30,7 @@ from config.text_yaml import read_yaml
 from config.user_service.service import CLIENTS, THREADS, WORKERS
 from config.user_service.service_plan import user_service_plan
 from core.cell import PARAMETERS, knobs_in
-from core.errors import BadInput
-from core.messages import AND, listed, message
+from core.messages import AND, BadInput, listed, message
 from core.method import POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
 from core.user_service import VARIANT

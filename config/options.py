@@ -13,8 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.errors import BadInput
-from core.messages import Message, Value, as_message, message, verbatim
+from core.messages import BadInput, Message, Value, as_message, message, verbatim
 from core.method import LONGEST_S, parse_cpus
 from core.secret import HIDDEN
 

@@ -17,8 +17,7 @@ from typing import Any
 from config.orders import block_order
 from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
-from core.errors import BadInput
-from core.messages import OR, Message, listed
+from core.messages import OR, BadInput, Message, listed
 from core.runtime import NATIVE, RuntimeName
 from core.sweeps import swept_names
 from core.system import System

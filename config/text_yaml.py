@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from core.errors import BadInput
-from core.messages import Arg, message
+from core.messages import Arg, BadInput, message
 
 if TYPE_CHECKING or not yaml.__with_libyaml__:
     from yaml import BaseLoader as _Loader

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-from core.errors import BadInput
-from core.messages import Json, Message, message
+from core.messages import BadInput, Json, Message, message
 from core.runtime import RuntimeName
 
 Value = bool | int | str | None

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import polib  # type: ignore[import-untyped]
 
-from core.errors import BadInput
-from core.messages import Arg, Message, formatted
+from core.messages import Arg, BadInput, Message, formatted
 
 CATALOGS = Path(__file__).parent / "locale"  # a file zh.po for each language
 LANGUAGES = ("en", *sorted(path.stem for path in CATALOGS.glob("*.po")))

@@ -1,5 +1,5 @@
 """Messages: texts for people, kept as a template with named arguments until a renderer translates
-and formats them.
+and formats them. And errors that a user can fix, which have a message.
 
     message("Service {number} of {total} did not answer within {limit_s:g} s.", number=2, total=4,
     limit_s=5.0)
@@ -9,6 +9,9 @@ The msgid is the English text. `make messages` collects all msgids for the trans
 
 All packages use it, measured processes too. Code recognises a message by its code, never by its
 text. The msgid with its names of arguments is the key of the translation in core/locale/zh.po.
+
+All packages raise the errors; only runner.py prints them and exits. A fault of gilscope itself is
+an ordinary exception.
 """
 
 import re
@@ -207,3 +210,45 @@ def formatted(
         ):
             texts[name] = text[:-1]  # the template has the full stop
     return _PlainFields().vformat(template, (), texts)
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+class GilscopeError(Exception):
+    """Base class of errors that name the problem, the value seen and the fix.
+
+    BadInput("{value} is not a port (1-65535).", value=70000) gives a msgid with its arguments; a
+    message works, too.
+    exit_status: the status with which runner.py exits after this error
+    """
+
+    exit_status = 1
+
+    def __init__(self, cause: str | Message, /, **args: Value) -> None:
+        self.message = as_message(cause, args)
+        super().__init__(str(self.message))
+
+
+class BadInput(GilscopeError):
+    """An error in a flag, a plan or a file of the user."""
+
+    exit_status = 2
+
+
+class ChildFailed(GilscopeError):
+    """An error of a service or client: it died, broke the protocol or missed a deadline. Only its
+    measurement fails.
+    """
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> Message:
+    """Return "Did you mean NAME? " with the most similar of *names*, or NOTHING if
+    none is similar.
+    """
+    from difflib import (
+        get_close_matches,
+    )  # imported here because measured children import this module, too
+
+    nearest = get_close_matches(word, [*names], n=1)
+    return message("Did you mean {name}? ", name=nearest[0]) if nearest else NOTHING

@@ -12,8 +12,7 @@ import re
 import sys
 from dataclasses import asdict, dataclass
 
-from core.errors import BadInput
-from core.messages import Json, Message, message
+from core.messages import BadInput, Json, Message, message
 
 SAME = "same"  # Method.client_runtime: that of the services
 ARRIVALS = EVEN, POISSON = "uniform", "poisson"  # Method.arrivals

@@ -12,8 +12,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from core.cell import Cell
-from core.errors import BadInput
-from core.messages import NOTHING, message
+from core.messages import NOTHING, BadInput, message
 
 # Purposes of a probe: find what a closed loop reaches, choose among settings, enclose the capacity,
 # narrow it down.

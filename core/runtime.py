@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from core.errors import BadInput
-from core.messages import Json, Message, message
+from core.messages import BadInput, Json, Message, message
 
 _NAME = re.compile(
     r"(?P<version>3\.[0-9]{1,2})(\.(?P<patch>[0-9]{1,3}((a|b|rc)[0-9]{1,2})?))?(?P<free_threaded>t?)(?P<suffixes>(\+[a-z]+)*)"

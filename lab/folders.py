@@ -25,8 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from core.errors import BadInput
-from core.messages import Arg
+from core.messages import Arg, BadInput
 from lab.processes import LAST_SECONDS_S, cut_lifeline, expect_process
 
 READY_S = 30.0  # for the reaper to make the folder, on a machine that may be busy

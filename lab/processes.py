@@ -21,8 +21,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Any, TypeVar
 
-from core.errors import BadInput
-from core.messages import Message, message
+from core.messages import BadInput, Message, message
 from lab.places import REPOSITORY
 from lab.process_output import OutputReader, ProcessOutput
 

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from core.cell import PARAMETERS
-from core.errors import BadInput
 from core.histogram import Histogram, SparseHistogram
-from core.messages import LONGEST_TEXT, Message, formatted
+from core.messages import LONGEST_TEXT, BadInput, Message, formatted
 from record.child_lines import Summary
 
 Kind = TypeVar("Kind")

@@ -20,10 +20,9 @@ from typing import Any
 
 import msgspec
 
-from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
-from core.messages import Json, Message, message, verbatim
+from core.messages import BadInput, Json, Message, message, verbatim
 from core.program import RUNS_FOLDER
 from core.user_service import UserService
 from record.cell_parts import Fingerprints, OwnService

@@ -7,7 +7,7 @@ those of cells.csv (reports/exports/texts.py).
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import BadInput
+from core.messages import BadInput
 from record.run_file import load
 from reports.exports.texts import cell_lines
 

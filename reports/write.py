@@ -9,10 +9,9 @@ import traceback
 from functools import partial
 from pathlib import Path
 
-from core.errors import BadInput
 from core.files import put
 from core.languages import ENGLISH, Language
-from core.messages import Message, message
+from core.messages import BadInput, Message, message
 from record.saved_run import PLOTS
 from reports.document.model import Figure
 from reports.exports import PAGE

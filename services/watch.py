@@ -14,8 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from core.errors import BadInput
-from core.messages import listed
+from core.messages import BadInput, listed
 
 BATCH = 64  # most sockets that one wait() of BatchEpollWatch returns
 

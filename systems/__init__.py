@@ -20,8 +20,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from core.errors import BadInput
-from core.messages import AND, OR, Json, Message, listed, message, verbatim
+from core.messages import AND, OR, BadInput, Json, Message, listed, message, verbatim
 from core.system import CLIENT, PATH_KEY, SERVICE, System
 from experiments import modules
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from config.options import Given
-from core.errors import BadInput
+from core.messages import BadInput
 from core.secret import HIDDEN, USERINFO, Secret, Text
 
 # Headers that describe a message and never contain a secret. Source: the fields of RFC 9110.

@@ -28,8 +28,7 @@ from config.options import (
 )
 from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url
-from core.errors import BadInput
-from core.messages import message
+from core.messages import BadInput, message
 from core.request_plan import (
     ANY,
     COUNTER,

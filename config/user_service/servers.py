@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from config.text_yaml import read_yaml
-from core.errors import BadInput
-from core.messages import OR, listed
+from core.messages import OR, BadInput, listed
 from core.user_service import App
 from record.decode import decoded
 

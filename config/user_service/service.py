@@ -10,8 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from core.cell import Value
-from core.errors import BadInput
-from core.messages import Json
+from core.messages import BadInput, Json
 from core.runtime import NATIVE
 from core.system import NATIVE_CLIENT, SIZES, System
 from core.user_service import Start, Target, UserService

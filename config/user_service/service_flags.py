@@ -27,8 +27,7 @@ from config.user_service.service_options import (
     VARY,
 )
 from config.user_service.service_plan import STARTS, user_service_plan
-from core.errors import BadInput
-from core.messages import Json, verbatim
+from core.messages import BadInput, Json, verbatim
 from core.request_plan import ANY, RequestPlan
 from core.secret import Secret, from_file, secrets_in
 

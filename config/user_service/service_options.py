@@ -44,8 +44,7 @@ from config.user_service.request_options import FILE, REQUEST
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS, Value
-from core.errors import BadInput
-from core.messages import message
+from core.messages import BadInput, message
 from core.runtime import NATIVE
 from core.secret import HIDDEN, USERINFO, Redactor, Text
 from core.user_service import HTTP, HTTP2, HTTPS, SERVER, VARIANT

@@ -35,8 +35,7 @@ from config.user_service.service_options import (
     parse_topology,
 )
 from core.cell import MACHINE_PARAMETERS, PARAMETERS, Value
-from core.errors import BadInput
-from core.messages import message
+from core.messages import BadInput, message
 from core.method import Method, Warmup, cores_usable
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName

@@ -31,8 +31,7 @@ from core.child import (
     print_result,
     read_cell,
 )
-from core.errors import GilscopeError
-from core.messages import message
+from core.messages import GilscopeError, message
 from core.processtree import usage_of, usage_since
 
 END_DEADLINE_S = 5.0  # for the program to end after the end of file

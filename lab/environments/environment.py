@@ -24,8 +24,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from time import time
 
-from core.errors import GilscopeError
-from core.messages import AND, Message, listed, message
+from core.messages import AND, GilscopeError, Message, listed, message
 from lab.digests import short_digest, tree_digest
 from lab.environments.requirements import (
     Requirements,

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from core.errors import BadInput
-from core.messages import Arg, Json, message
+from core.messages import Arg, BadInput, Json, message
 
 # the package at the beginning of a requirement
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from core.errors import BadInput
-from core.messages import NOTHING, Json, message, verbatim
+from core.messages import NOTHING, BadInput, Json, message, verbatim
 from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed, distributions

@@ -16,10 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from core.errors import ChildFailed
 from core.languages import for_terminal
 from core.layout import Host
-from core.messages import Message, message, verbatim
+from core.messages import ChildFailed, Message, message, verbatim
 from lab.hosts.protocol import MessageReader
 from lab.run.children import Process
 from record.decode import Misfit

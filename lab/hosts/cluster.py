@@ -17,9 +17,8 @@ from typing import Any
 import msgspec
 
 from core.child import Slice
-from core.errors import BadInput, GilscopeError
 from core.layout import Host, Layout
-from core.messages import Message, message
+from core.messages import BadInput, GilscopeError, Message, message
 from core.method import Method
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName

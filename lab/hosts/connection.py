@@ -22,9 +22,8 @@ from typing import Annotated, Any, TypedDict, TypeVar
 
 from msgspec import Meta
 
-from core.errors import ChildFailed
 from core.layout import Host
-from core.messages import NOTHING, Arg, Message, message, verbatim
+from core.messages import NOTHING, Arg, ChildFailed, Message, message, verbatim
 from core.wire import MAX_LINE_BYTES
 from lab.folders import Sandbox
 from lab.hosts import archive

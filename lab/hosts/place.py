@@ -17,9 +17,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from core.errors import BadInput, ChildFailed
 from core.layout import Host
-from core.messages import Message, message
+from core.messages import BadInput, ChildFailed, Message, message
 from core.processtree import threads_ran_ns
 from core.runtime import NATIVE, RuntimeFacts
 from core.system import PATH_KEY, SERVICE, System

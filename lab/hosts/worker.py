@@ -16,8 +16,7 @@ from collections.abc import Generator, Mapping
 from pkgutil import resolve_name
 from typing import Any
 
-from core.errors import GilscopeError
-from core.messages import Message, verbatim
+from core.messages import GilscopeError, Message, verbatim
 
 
 def main() -> None:

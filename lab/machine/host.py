@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from core.errors import BadInput
+from core.messages import BadInput
 
 Value = TypeVar("Value")
 # the value of a limit or quota that is not set; only cores_quota of facts() is None then

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from core.errors import BadInput
+from core.messages import BadInput
 from core.parent import die_with_parent
 
 # the largest nice value; /proc/stat counts niced processes separately

@@ -12,8 +12,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from core.errors import BadInput
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, BadInput, Message, message
 from core.program import PROGRAM
 from core.system import Extension
 from lab.digests import file_digests, files_in, short_digest

@@ -26,8 +26,7 @@ from pathlib import Path
 from time import monotonic_ns
 from typing import NamedTuple
 
-from core.errors import ChildFailed
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, ChildFailed, Message, message
 from core.processtree import tree
 from lab.gil.process_memory import KNOWN, NotReadable
 from lab.processes import guarded

@@ -15,8 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from core.errors import BadInput
-from core.messages import Message, message, verbatim
+from core.messages import BadInput, Message, message, verbatim
 from lab.process_output import last_text
 from lab.processes import describe_exit, run, scrubbed_environment
 

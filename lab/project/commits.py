@@ -14,8 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 from config.run_plan import Plan
-from core.errors import BadInput
-from core.messages import verbatim
+from core.messages import BadInput, verbatim
 from core.user_service import Command
 from lab.digests import short_digest
 from lab.environments.environment import make_folder

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from core.errors import BadInput
-from core.messages import Json, Message, message, verbatim
+from core.messages import BadInput, Json, Message, message, verbatim
 from core.runtime import OLDEST_MINOR, RuntimeName
 from lab.environments.requirements import locked_entry, name_of, normalised, read
 from lab.processes import scrubbed_environment

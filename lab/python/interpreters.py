@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from core.errors import BadInput
-from core.messages import AND, Json, Message, listed, message
+from core.messages import AND, BadInput, Json, Message, listed, message
 from core.program import PROGRAM
 from core.runtime import JIT, OLDEST_MINOR, RuntimeName
 from lab.places import REPOSITORY

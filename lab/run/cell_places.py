@@ -19,9 +19,8 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from core.child import Slice
-from core.errors import ChildFailed
 from core.histogram import SparseHistogram
-from core.messages import Json, Message
+from core.messages import ChildFailed, Json, Message
 from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet

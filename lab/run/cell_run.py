@@ -21,8 +21,7 @@ from msgspec import structs
 
 from config.run_plan import Entry
 from core.child import TIMEOUT, Slice
-from core.errors import ChildFailed, GilscopeError
-from core.messages import NOTHING, Json, Message, chained, message
+from core.messages import NOTHING, ChildFailed, GilscopeError, Json, Message, chained, message
 from core.processtree import tree, usage_of
 from core.request_plan import ANSWER_DEADLINE_S
 from core.system import CLIENT, SERVICE

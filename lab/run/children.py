@@ -21,8 +21,7 @@ from typing import Any
 
 import msgspec
 
-from core.errors import ChildFailed
-from core.messages import NOTHING, SENTENCES, Json, Message, chained, message, verbatim
+from core.messages import NOTHING, SENTENCES, ChildFailed, Json, Message, chained, message, verbatim
 from core.method import Method
 from core.processtree import threads_ran_ns
 from core.secret import line_for_child

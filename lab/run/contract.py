@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 from msgspec.structs import asdict, replace
 
 from core.cell import Cell
-from core.errors import ChildFailed
-from core.messages import Arg, Json, message, verbatim
+from core.messages import Arg, ChildFailed, Json, message, verbatim
 from core.system import System
 from lab.run.children import RESULT, Child, failed
 from lab.run.instrumentation import TimeWindow

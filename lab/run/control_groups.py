@@ -17,8 +17,7 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import NamedTuple
 
-from core.errors import BadInput
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, BadInput, Message, message
 from core.method import Method, size_text
 from core.parent import remove_group
 from lab.folders import PrivateFolder

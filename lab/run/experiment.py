@@ -20,9 +20,8 @@ from analysis.decisions import is_enough
 from config.run_plan import Entry
 from core.cell import Cell
 from core.child import Slice
-from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
-from core.messages import Json, message
+from core.messages import BadInput, Json, message
 from core.program import PROGRAM
 from lab.folders import Sandbox
 from lab.run.cell_run import NOT_READY, STARVED

@@ -15,8 +15,7 @@ from config.plan_options import IN_SLICES, SEQUENTIAL
 from config.run_plan import Plan
 from config.user_service.service import systems
 from core.cell import Cell
-from core.errors import BadInput
-from core.messages import NOTHING, Json, Message, message
+from core.messages import NOTHING, BadInput, Json, Message, message
 from core.method import Method
 from core.runtime import GIL, NATIVE
 from core.secret import Redactor

@@ -15,9 +15,8 @@ from typing import Any
 
 from config.run_plan import Plan
 from core.cell import Cell
-from core.errors import GilscopeError
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
-from core.messages import Json, Message
+from core.messages import GilscopeError, Json, Message
 from core.system import CLIENT, SERVICE, System
 from core.user_service import Command
 from experiments import is_section

@@ -22,9 +22,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
-from core.errors import ChildFailed
 from core.inside import FOLDER, OPTIONS
-from core.messages import Json
+from core.messages import ChildFailed, Json
 from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"  # the folder of the parts, with sitecustomize.py

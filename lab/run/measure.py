@@ -20,7 +20,7 @@ from config.orders import block_order
 from config.run_plan import Entry
 from core.cell import Cell
 from core.child import Slice
-from core.errors import GilscopeError
+from core.messages import GilscopeError
 from core.method import Method
 from core.runtime import NATIVE
 from core.system import System

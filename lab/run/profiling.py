@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.cell import Cell
-from core.errors import BadInput, ChildFailed, GilscopeError
 from core.files import put
-from core.messages import NOTHING, Json, message, verbatim
+from core.messages import NOTHING, BadInput, ChildFailed, GilscopeError, Json, message, verbatim
 from core.system import SERVICE, System
 from lab.gil.process_memory import KNOWN
 from lab.profile import lock_report

@@ -25,8 +25,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from config.run_plan import Plan
-from core.errors import BadInput, GilscopeError
-from core.messages import Message, message
+from core.messages import BadInput, GilscopeError, Message, message
 from core.processtree import tree_ran_ns
 from core.secret import revealed
 from core.system import SERVICE

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 from config.run_plan import Plan
 from config.user_service.service_options import masked_arguments
-from core.errors import BadInput
 from core.files import BESIDE, is_there
-from core.messages import SEMICOLON, Message, listed
+from core.messages import SEMICOLON, BadInput, Message, listed
 from core.program import RUNS
 from core.secret import Redactor, secrets_in
 from lab.folders import Sandbox, lock_folder

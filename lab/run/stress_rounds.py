@@ -30,9 +30,8 @@ from clients.channel import CallFailed
 from clients.user_service import connector, prepare
 from config.run_plan import Entry
 from core.child import TIMEOUT
-from core.errors import GilscopeError
 from core.inside.hang_stacks import CRASH, HANG, STACKS_SIGNAL
-from core.messages import Json
+from core.messages import GilscopeError, Json
 from core.method import Warmup
 from core.processtree import descendants
 from core.request_plan import ANY, Request

@@ -18,8 +18,7 @@ from clients.channel import CallFailed
 from clients.drive import CallerClient
 from clients.user_service import connector, prepare
 from core.cell import Cell
-from core.errors import GilscopeError
-from core.messages import AND, NOTHING, Json, Message, listed, message
+from core.messages import AND, NOTHING, GilscopeError, Json, Message, listed, message
 from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import NATIVE_CLIENT

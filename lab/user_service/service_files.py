@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput
-from core.messages import Message, message, verbatim
+from core.messages import BadInput, Message, message, verbatim
 from core.request_plan import RequestPlan
 from lab.digests import walk
 from lab.environments.environment import requirements_file

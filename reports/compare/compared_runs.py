@@ -21,12 +21,12 @@ from analysis.judging import MARGIN, judge_runs
 from analysis.others import others
 from analysis.pairs import ByBlock, Cells, free_times_ns, times_ns
 from analysis.stats import FEWEST_FOR_INTERVAL
-from core.errors import BadInput
 from core.languages import ENGLISH
 from core.messages import (
     AND,
     NOTHING,
     SEMICOLON,
+    BadInput,
     Json,
     Message,
     chained,

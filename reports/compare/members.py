@@ -19,8 +19,7 @@ from typing import Any
 from analysis.builds import UNKNOWN, build_facts, by_label, unlike
 from analysis.cell_index import Row, request_ns
 from analysis.settings import Settings
-from core.errors import BadInput
-from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.messages import NOTHING, SEMICOLON, BadInput, Message, listed, message, verbatim
 from core.method import Warmup
 from core.request_plan import RequestPlan
 from reports.document.model import ABSENT, Section, arm

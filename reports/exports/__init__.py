@@ -7,8 +7,8 @@ that it has none of IN_FOLDER. Other commands write the files that a user names 
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.errors import BadInput
 from core.files import write
+from core.messages import BadInput
 from record.saved_run import PLOTS, PROFILES
 
 PAGE = "report.html"

@@ -16,8 +16,7 @@ from typing import Any
 from analysis.cell_index import Row, request_ns
 from analysis.settings import value_text
 from core.cell import PARAMETERS
-from core.errors import BadInput
-from core.messages import Message, message
+from core.messages import BadInput, Message, message
 from core.runtime import RuntimeFacts
 from reports.compare.compared_runs import PER_REQUEST
 from reports.exports import written

@@ -17,9 +17,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from core.errors import BadInput
 from core.languages import Language, for_terminal, on_one_line
-from core.messages import Message, message
+from core.messages import BadInput, Message, message
 from record.run_file import load
 from record.saved_run import FILE_NAME
 from reports.render.console import wrapped

@@ -8,8 +8,7 @@ from time import monotonic
 
 import pytest
 
-from core.errors import ChildFailed
-from core.messages import message, verbatim
+from core.messages import ChildFailed, message, verbatim
 from core.wire import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from lab.folders import Sandbox
 from lab.processes import run

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from record.run_file import RunFile, load
 from record.saved_run import FILE_NAME, CellResult
 from tests.campaign.sizes import SEED, size

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands.audit import audit_document, main
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.gil.package_audit import PackageFinding
 from lab.python import uv
 from tests.conftest import runtime_or_skip

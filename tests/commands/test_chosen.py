@@ -11,8 +11,7 @@ from commands import chosen
 from commands.stress import with_two_arms
 from config.load import load_experiment
 from config.run_plan import Plan
-from core.errors import BadInput
-from core.messages import NOTHING, message
+from core.messages import NOTHING, BadInput, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import RuntimeName
 from lab.native import programs

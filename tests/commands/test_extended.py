@@ -6,7 +6,7 @@ import pytest
 
 from commands.running import extended
 from config.load import load_experiment
-from core.errors import BadInput
+from core.messages import BadInput
 from record.saved_plan import Until
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of

@@ -20,7 +20,7 @@ from config.plan_options import DEFAULT_RUNTIMES
 from config.run_plan import Plan
 from config.user_service.servers import SERVERS
 from config.user_service.service_plan import user_service_plan
-from core.errors import BadInput
+from core.messages import BadInput
 from core.secret import revealed
 from core.user_service import App
 from lab.environments import environment

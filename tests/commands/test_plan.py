@@ -20,7 +20,7 @@ from commands.estimate import (
 from config.flags import plan_from
 from config.load import DEFAULT_BLOCKS
 from config.run_plan import Plan
-from core.errors import BadInput
+from core.messages import BadInput
 from record.saved_plan import Until
 from tests.config import planning
 

@@ -10,8 +10,7 @@ import pytest
 from commands import project
 from commands.project import complete_from_project
 from config.flags import plan_from
-from core.errors import BadInput
-from core.messages import Message, as_message, message
+from core.messages import BadInput, Message, as_message, message
 from lab.project import packages
 from lab.python import interpreters
 from tests.config.planning import parsed

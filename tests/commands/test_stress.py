@@ -7,7 +7,7 @@ from shlex import split
 import pytest
 
 from commands.stress import arms, main
-from core.errors import BadInput
+from core.messages import BadInput
 from tests.conftest import runtime_or_skip
 from tests.lab.run.test_stress import SERVICE, on_linux
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from config.run_plan import Plan, PlanRow, find_system
-from core.errors import BadInput
+from core.messages import BadInput
 from core.runtime import RuntimeName
 from systems import load_system
 from tests.config.planning import BARE, OWN, SMALL

@@ -8,7 +8,7 @@ from config.flags import value_of
 from config.load import load_experiment
 from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER
 from core.cell import PARAMETERS, Cell, Parameter
-from core.errors import BadInput
+from core.messages import BadInput
 from systems import built_in
 from tests.config.planning import parsed, planned, stored
 

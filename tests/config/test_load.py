@@ -16,7 +16,7 @@ from config.options import Given, parsed
 from config.plan_options import PLAN_OPTIONS, parse_until
 from config.run_plan import Plan
 from core.cell import PARAMETERS
-from core.errors import BadInput
+from core.messages import BadInput
 from core.method import Method, Warmup
 from lab.places import REPOSITORY
 from record.run_file import load

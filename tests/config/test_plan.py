@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from config.run_plan import Plan, PlanRow
 from core.cell import Cell
-from core.errors import BadInput
-from core.messages import message
+from core.messages import BadInput, message
 from core.method import Method, Warmup
 from core.runtime import RuntimeName
 from record.saved_plan import Absent, Until

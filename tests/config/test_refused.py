@@ -11,7 +11,7 @@ from config.load import load_plan
 from config.options import Given
 from config.run_plan import find_system
 from config.user_service.request_options import load_requests
-from core.errors import BadInput
+from core.messages import BadInput
 from tests.config.planning import BARE, COMMAND_LINE, NAMED, OWN, SHAPED_LINE, SMALL, planned
 
 HOSTS = "a: {via: here, address: 10.0.0.1}\nb: {ssh: 'me@loader:2222', address: 10.0.0.2}\n"

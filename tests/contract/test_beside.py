@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from config.load import load_plan
-from core.errors import BadInput, GilscopeError
+from core.messages import BadInput, GilscopeError
 from core.processtree import tree
 from lab.run.measured_runtimes import Runtime
 from lab.run.running_sidecars import BesideFailed, standing

@@ -8,7 +8,7 @@ from signal import SIGKILL
 import pytest
 
 from analysis.metrics import cpu_ns
-from core.errors import BadInput
+from core.messages import BadInput
 from core.method import Method
 from lab.folders import Sandbox
 from lab.run.control_groups import service_group

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.cell import PARAMETERS, Cell, Parameter, Value, parameter
-from core.errors import BadInput
+from core.messages import BadInput
 from core.system import COMMON
 
 ALL = tuple(PARAMETERS)

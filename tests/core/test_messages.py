@@ -8,9 +8,8 @@ from typing import Any
 import polib  # type: ignore[import-untyped]
 import pytest
 
-from core.errors import BadInput
 from core.languages import ENGLISH, Language
-from core.messages import AND, LONGEST_TEXT, SEMICOLON, Message, listed, message, plural, verbatim
+from core.messages import AND, LONGEST_TEXT, SEMICOLON, BadInput, Message, listed, message, plural, verbatim
 from record.decode import Misfit, decoded, expect_words
 
 CATALOG = """

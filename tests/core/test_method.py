@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from core.method import Method, Warmup, parse_cpus, parse_duration, placement
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no CPU affinity")

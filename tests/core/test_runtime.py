@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from core.runtime import NATIVE, RuntimeName
 
 # A name, its interpreter, whether there is a GIL and a JIT, and the variables that see to it.

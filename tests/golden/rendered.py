@@ -14,8 +14,8 @@ from pathlib import Path
 from msgspec import structs
 from rich.console import Console
 
-from core.errors import BadInput
 from core.languages import Language, Printable, language
+from core.messages import BadInput
 from core.program import VERSION
 from lab.run.runs import titles
 from record.saved_run import CellResult, Run

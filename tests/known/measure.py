@@ -10,7 +10,7 @@ import yaml
 
 from analysis.unsteady_start import starts
 from benchmarks.bench import run_of
-from core.errors import GilscopeError
+from core.messages import GilscopeError
 from record.saved_run import Run
 from reports.view import View
 from tests.known import service

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import BadInput
-from core.messages import message, plural, verbatim
+from core.messages import BadInput, message, plural, verbatim
 from record.run_file import RunFile, load, plain, to_json
 from record.saved_plan import Machine
 from record.saved_run import FILE_NAME, CellResult, Run

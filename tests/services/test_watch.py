@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from services.watch import EpollWatch, ScanWatch, make_watch
 
 DEADLINE_S = 10.0

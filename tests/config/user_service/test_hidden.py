@@ -8,7 +8,7 @@ from config.options import Given
 from config.user_service import hidden as masks
 from config.user_service.hidden import hidden, mask, mask_url
 from config.user_service.service_options import masked_arguments
-from core.errors import BadInput
+from core.messages import BadInput
 from core.secret import Redactor, Secret, revealed
 from tests.config.planning import COMMAND_LINE, planned, service_of
 

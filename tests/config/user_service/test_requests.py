@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from config.user_service.request_options import load_requests
-from core.errors import BadInput
+from core.messages import BadInput
 from core.request_plan import Request, RequestPlan
 from core.secret import revealed
 

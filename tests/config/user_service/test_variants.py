@@ -9,7 +9,7 @@ import pytest
 from config.load import load_plan
 from config.run_plan import Plan
 from config.user_service.service_flags import restore_secrets, secrets_in_flags
-from core.errors import BadInput
+from core.messages import BadInput
 from core.secret import revealed
 from core.user_service import App, Command, UserService
 from lab.user_service.command import Endpoint, command_environment, fill_placeholders

@@ -10,8 +10,7 @@ from time import time
 
 import pytest
 
-from core.errors import BadInput
-from core.messages import Value, as_message
+from core.messages import BadInput, Value, as_message
 from lab import processes
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, Recipe, environment, installed_packages

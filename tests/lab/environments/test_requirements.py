@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.environments.requirements import Requirements, from_names, name_of, read
 
 FILE = """\

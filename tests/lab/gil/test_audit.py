@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.environments.requirements import Requirements
 from lab.gil.package_audit import NO_WHEEL, NOT_INSTALLABLE, PackageFinding, audit, read_requirements
 from lab.python import uv

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import pytest
 
-from core.errors import ChildFailed
 from core.layout import Host
+from core.messages import ChildFailed
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import HostConnection

@@ -14,8 +14,8 @@ from shutil import copy
 import pytest
 
 from commands import hosts, run
-from core.errors import ChildFailed
 from core.layout import Host
+from core.messages import ChildFailed
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import HostConnection

@@ -9,8 +9,8 @@ import pytest
 
 from commands import plan, stress
 from core.cell import Cell
-from core.errors import BadInput
 from core.layout import Host, Layout
+from core.messages import BadInput
 from core.method import Method
 from core.processtree import tree
 from lab.folders import Sandbox

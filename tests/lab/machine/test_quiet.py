@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.machine import host, quiet
 from lab.machine.host import Reader
 from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.machine.quiet import snapshot, trees, used_ticks
 from lab.machine.wakeups import kept_awake
 from lab.places import REPOSITORY

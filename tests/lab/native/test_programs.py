@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands import native
-from core.errors import BadInput
+from core.messages import BadInput
 from core.system import Program
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import lock_folder, locked

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from core.system import Extension
 from lab.environments.environment import EnvironmentFailed
 from lab.native import wheels

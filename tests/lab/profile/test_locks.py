@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import ChildFailed
+from core.messages import ChildFailed
 from lab.gil.process_memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import lock_watcher as locks

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.project.application import find_application, inspect_application
 
 MODULE = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from config.run_plan import Plan
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.environments import environment
 from lab.project import commits
 from lab.project.commits import check_out, with_commits

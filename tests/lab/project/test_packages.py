@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, BadInput, Message, message
 from core.runtime import RuntimeName
 from lab.project import packages
 from lab.project.packages import PythonBound, python_bound, read_dependencies

@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 
 from core import runtime
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.python import interpreters, uv
 from lab.python.interpreters import Interpreter, all_found, ask, find, install, missing
 from tests.lab.python.fake_pythons import fake_python, fake_pythons, pretend_uv, script

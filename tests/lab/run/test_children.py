@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import ChildFailed
-from core.messages import message, verbatim
+from core.messages import ChildFailed, message, verbatim
 from lab.folders import Sandbox
 from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children

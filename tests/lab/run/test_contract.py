@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import ChildFailed
+from core.messages import ChildFailed
 from lab.run.contract import (
     CLIENT_MUST,
     SERVICE_MUST,

@@ -10,8 +10,7 @@ import pytest
 
 from config.run_plan import Entry, Plan, PlanRow
 from core.cell import Cell
-from core.errors import BadInput
-from core.messages import message
+from core.messages import BadInput, message
 from core.method import Method
 from core.objective import Objective
 from core.program import RUNS

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
-from core.messages import NOTHING, message, verbatim
+from core.messages import NOTHING, BadInput, message, verbatim
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs

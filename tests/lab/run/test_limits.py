@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from core.method import Method
 from lab.machine.host import Reader
 from lab.run import control_groups as limits

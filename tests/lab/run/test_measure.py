@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from config.run_plan import Entry
-from core.errors import BadInput
+from core.messages import BadInput
 from core.processtree import tree
 from lab.folders import Sandbox
 from lab.run.cell_results import LIKE_WEBSOCKET

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.folders import Sandbox, lock_folder
 from lab.places import REPOSITORY
 from lab.run.runs import commit, expect_no_foreign_files, run_lock

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core import parent
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.folders import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
 from tests.started import Started, started
 

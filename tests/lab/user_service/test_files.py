@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.user_service import service_files as files
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BadInput
+from core.messages import BadInput
 from lab.gil.process_memory import PythonProcess
 from lab.run import feasible
 from lab.user_service import service_child as module

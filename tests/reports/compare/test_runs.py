@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.cell import Value
-from core.errors import BadInput
+from core.messages import BadInput
 from core.method import Method, Warmup
 from record.saved_run import CellResult, Run
 from reports.compare.compared_runs import Compared, ComparedCell, compare_runs
