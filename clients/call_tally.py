@@ -11,7 +11,7 @@ the pair of OwnProtocol.decode().
 from typing import Any
 
 from clients.channel import CallFailed, shown_bytes
-from clients.tally import MOST, Tally
+from clients.tally import Slowest, Tally
 from core.child import AN_ANSWER, TIMEOUT
 from core.histogram import Histogram
 from core.messages import Json
@@ -29,8 +29,8 @@ class CallTally(Tally):
 
     __slots__ = ("_expected", "calc_ns", "is_stuck", "waiting")
 
-    def __init__(self, service_id: int = 0, slowest: int = MOST, expected: str = "") -> None:
-        super().__init__(service_id, slowest)
+    def __init__(self, slowest: Slowest | None = None, expected: str = "") -> None:
+        super().__init__(slowest)
         self._expected = expected
         self.is_stuck = False
         self.calc_ns = 0
@@ -173,8 +173,8 @@ class OwnTally(CallTally):
 
     __slots__ = ("_protocol",)
 
-    def __init__(self, protocol: OwnProtocol, service_id: int, slowest: int) -> None:
-        super().__init__(service_id, slowest)
+    def __init__(self, protocol: OwnProtocol, slowest: Slowest) -> None:
+        super().__init__(slowest)
         self._protocol = protocol
 
     def check(self, body: Any, number: int, sent_ns: int) -> bool:

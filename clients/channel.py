@@ -27,7 +27,6 @@ from core.wire import (
     MAX_HEAD_BYTES,
     MAX_HEADERS,
     STATUSES,
-    SWITCHING,
     frame,
 )
 from core.work import calc_request
@@ -83,13 +82,6 @@ class Head:
         self.status = int(status[2])
         self.length, self.is_chunked = _framing(head)
         self.keep = not _CLOSE.search(head) and (status[1] == b"1" or bool(_KEEP.search(head)))
-
-    @property
-    def is_interim(self) -> bool:
-        """Return whether this is an interim response: 1xx, except 101. A final response follows
-        (RFC 9110, 15.2).
-        """
-        return self.status < 200 and self.status != SWITCHING
 
 
 def _framing(head: bytes) -> tuple[int | None, bool]:

@@ -20,7 +20,7 @@ from clients.callers import cached_caller
 from clients.channel import CallFailed, StreamChannel
 from clients.quotas import GIVE_UP_AFTER, numbers
 from clients.schedule import NEVER_NS, OVER, Arrivals, AtRate, Pace, Schedule
-from clients.tally import shared, time_at_edges
+from clients.tally import Slowest, shared, time_at_edges
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.messages import Json
@@ -228,7 +228,8 @@ class CallerClient:
         # each client begins with another service
         turns = [(client_id + number) % len(addresses) for number in range(len(addresses))]
         self._tasks = [
-            self._task(system, addresses[turn], turn, shared(len(turns)), limit_s) for turn in turns
+            self._task(system, addresses[turn], Slowest(shared(len(turns)), turn), limit_s)
+            for turn in turns
         ]
         self._threads = min(cell.num_threads_per_client, len(self._tasks))
         self._requests = None if method.duration_s else cell.num_requests_per_client
@@ -277,18 +278,16 @@ class CallerClient:
             with suppress(CallFailed):
                 task.caller.drop(task.caller.take())
 
-    def _task(
-        self, system: System, sockets: list[str], service_id: int, slowest: int, limit_s: float
-    ) -> Task:
+    def _task(self, system: System, sockets: list[str], slowest: Slowest, limit_s: float) -> Task:
         """Return the task for the requests to one service. Connections that are kept are open."""
         cell = self._cell
         if system.decode:
             own = OwnProtocol(system)
-            tally: CallTally = OwnTally(own, service_id, slowest)
+            tally: CallTally = OwnTally(own, slowest)
             caller = cached_caller(partial(StreamChannel, decode=own.decode, deadline_s=limit_s))
             encode = own.encode
         else:
-            tally = CallTally(service_id, slowest, expected=str(cell.calc_target))
+            tally = CallTally(slowest, str(cell.calc_target))
             caller, message = loaded(system.caller), loaded(system.message)
             plain, probe = message(cell, False), message(cell, True)
 

@@ -187,7 +187,7 @@ class HttpConnection:
             self._deadline.send(sent)
         head, rest = self._head(self._read_first())
         interim = 0
-        while head.is_interim:
+        while head.status < 200 and head.status != SWITCHING:  # RFC 9110, 15.2
             interim += 1
             if interim > MAX_INTERIM:
                 raise CallFailed("garbled")

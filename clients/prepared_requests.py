@@ -14,7 +14,7 @@ from time import perf_counter_ns
 
 from clients.channel import CallFailed
 from clients.schedule import NEVER_NS
-from clients.tally import MOST, Tally
+from clients.tally import Slowest, Tally
 from core.child import AN_ANSWER
 from core.histogram import Histogram
 from core.messages import Json
@@ -132,10 +132,8 @@ class PlanTally(Tally):
 
     __slots__ = ("connection", "reconnects", "resent", "routes")
 
-    def __init__(
-        self, routes: Sequence[RouteTally], service_id: int = 0, slowest: int = MOST
-    ) -> None:
-        super().__init__(service_id, slowest)
+    def __init__(self, routes: Sequence[RouteTally], slowest: Slowest | None = None) -> None:
+        super().__init__(slowest)
         self.routes = routes
         self.resent = self.reconnects = 0
         self.connection: object = None

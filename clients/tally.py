@@ -107,7 +107,7 @@ class Tally:
 
     Threads share nothing in the timed region: each writes to its own tally, and merge() adds them
     up afterwards.
-    slowest: how many of the slowest requests to keep
+    slowest: the list for the slowest requests, which has the number of the service
     last_ns:  when the last request was answered; for a slice without a counted request: since when
               there could be one
     own_ns:   for a slice: the time before each counted request in which no other was under way
@@ -132,7 +132,7 @@ class Tally:
         "wrong",
     )
 
-    def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
+    def __init__(self, slowest: Slowest | None = None) -> None:
         self.sent = self.answered = self.wrong = 0
         self.last_ns = self.own_ns = self.held_ns = self._slice_end_ns = 0
         self.errors: Counter[str] = Counter()
@@ -140,7 +140,7 @@ class Tally:
         self.latency = Histogram()
         self.connect = Histogram()
         self.lag: Histogram | None = None  # only with a rate, because each histogram takes 36 KB
-        self.slowest = Slowest(slowest, service_id)
+        self.slowest = slowest or Slowest()
         self.slices = Slices()
 
     def lag_recorder(self) -> Callable[[int], None]:

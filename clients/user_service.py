@@ -26,7 +26,7 @@ from clients.prepared_requests import (
 )
 from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
-from clients.tally import shared, time_at_edges
+from clients.tally import Slowest, shared, time_at_edges
 from core.cell import Cell
 from core.child import TIMEOUT, Slice, thread_run_queue_ns, wait_until
 from core.histogram import Histogram, SparseHistogram
@@ -228,7 +228,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
                 partial(connector(service), address, deadline_s),
                 prepared,
                 [*picks[begin:], *picks[:begin]],
-                PlanTally(routes, turn, shared(len(places))),
+                PlanTally(routes, Slowest(shared(len(places)), turn)),
             )
             workers.append(worker)
         super().__init__(workers, cell, cell.num_api_services, method)

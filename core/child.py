@@ -15,7 +15,7 @@ import os
 import resource
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import SimpleQueue
 from time import perf_counter_ns, sleep
@@ -43,8 +43,12 @@ _GOLDEN, _WHOLE = (
 
 
 def read_cell() -> Json:
-    """Read the first line of stdin, which the orchestrator wrote: what to measure, and the role."""
+    """Read the first line of stdin, which the orchestrator wrote: what to measure, and the role.
+    Restrict this process to the CPUs that it names, if any. Raises OSError for a missing CPU.
+    """
     first_line: Json = json.loads(sys.stdin.readline())
+    if cpus := first_line.get("cpus"):
+        os.sched_setaffinity(0, cpus)
     return first_line
 
 
@@ -82,6 +86,16 @@ def next_command() -> str:
 def print_done(word: str) -> None:
     """Print that the command *word*, `warm` or `reset`, is done."""
     _print_line({word: True})
+
+
+def resets() -> Iterator[None]:
+    """Yield for each `reset` that a service reads, and print that it is done when the caller goes
+    on. Ignore the other commands, which are for clients. End at the end of file.
+    """
+    while word := next_command():
+        if word == "reset":
+            yield
+            print_done(word)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,14 +157,6 @@ def wait_until(at_ns: int) -> None:
     """Sleep until perf_counter_ns() reaches *at_ns*."""
     while (left_ns := at_ns - perf_counter_ns()) > 0:
         sleep(left_ns / 1e9)
-
-
-def pin_to_cpus(cpus: Sequence[int]) -> None:
-    """Restrict this process to *cpus*. If *cpus* is empty, the kernel chooses. Raises OSError for a
-    missing CPU.
-    """
-    if cpus:
-        os.sched_setaffinity(0, cpus)
 
 
 class ParentWatch:

@@ -21,8 +21,9 @@ LONGEST_S = 40.0  # longest probe, unless an objective demands more
 RELAXATIONS = 3  # a probe lasts for this many relaxation times, so that queues have built up
 TOP = 0.95  # highest rate of a probe, as a share of what the closed loop reached
 _NUMBER = r"[0-9]{1,6}(?:\.[0-9]{1,4})?"
-_LATENCY = re.compile(rf"p(?P<percentile>{_NUMBER})<(?P<limit>{_NUMBER})(?P<unit>us|ms|s)")
-_ERRORS = re.compile(rf"errors<(?P<percent>{_NUMBER})%")
+_OBJECTIVE = re.compile(
+    rf"p(?P<percentile>{_NUMBER})<(?P<limit>{_NUMBER})(?P<unit>us|ms|s)|errors<(?P<percent>{_NUMBER})%"
+)
 _UNIT_NS = {"us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -45,18 +46,17 @@ class Objective:
         name: of the flag or key, for the error
         """
         short = text.replace(" ", "")
-        if (match := _LATENCY.fullmatch(short)) and 0 < float(match["percentile"]) < 100:
+        match = _OBJECTIVE.fullmatch(short)
+        if match and 0 < float(match["percentile"] or match["percent"]) < 100:
+            if match["percent"]:
+                return cls(text=short, share=float(match["percent"]) / 100)
             latency_ns = round(float(match["limit"]) * _UNIT_NS[match["unit"]])
+            share = round(1 - float(match["percentile"]) / 100, 9)
             if latency_ns:
-                return cls(
-                    text=short,
-                    share=round(1 - float(match["percentile"]) / 100, 9),
-                    latency_ns=latency_ns,
-                )
-        if (match := _ERRORS.fullmatch(short)) and 0 < float(match["percent"]) < 100:
-            return cls(text=short, share=float(match["percent"]) / 100)
-        units = ", ".join(_UNIT_NS) if _LATENCY.fullmatch(f"{short}s") else "%"
-        lacks_unit = _LATENCY.fullmatch(f"{short}s") or _ERRORS.fullmatch(f"{short}%")
+                return cls(text=short, share=share, latency_ns=latency_ns)
+        is_latency = _OBJECTIVE.fullmatch(f"{short}s")
+        lacks_unit = is_latency or _OBJECTIVE.fullmatch(f"{short}%")
+        units = ", ".join(_UNIT_NS) if is_latency else "%"
         raise BadInput(
             "{name} is {value!r}{unit}; it must be a latency percentile such as p99<50ms, or a "
             "share of errors such as errors<0.1%. Separate several objectives with commas.",

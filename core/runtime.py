@@ -83,28 +83,8 @@ class RuntimeName(str):
         """Parse a runtime's name. Raises BadInput for an unknown form, or a suffix that the build
         does not support.
         """
-        return text if isinstance(text, cls) else cls._parse(text)
-
-    @classmethod
-    def of(
-        cls,
-        version: str,
-        *,
-        free_threaded: bool = False,
-        suffixes: tuple[str, ...] = (),
-        patch: str = "",
-    ) -> "RuntimeName":
-        """Return the name of the runtime with this version, build, suffixes and patch release. They
-        are not checked.
-        """
-        release = f"{version}.{patch}".rstrip(".") + "t" * free_threaded
-        name = str.__new__(cls, "+".join((release, *suffixes)) or NATIVE)
-        name.version, name.patch = version, patch
-        name.free_threaded, name.suffixes = free_threaded, suffixes
-        return name
-
-    @classmethod
-    def _parse(cls, text: str) -> "RuntimeName":
+        if isinstance(text, cls):
+            return text
         if text == NATIVE:
             return cls.of("")
         match = _NAME.fullmatch(text)
@@ -130,6 +110,24 @@ class RuntimeName(str):
                     refusal=SWITCHES[suffix].refusal,
                     names=ACCEPTED_NAMES,
                 )
+        return name
+
+    @classmethod
+    def of(
+        cls,
+        version: str,
+        *,
+        free_threaded: bool = False,
+        suffixes: tuple[str, ...] = (),
+        patch: str = "",
+    ) -> "RuntimeName":
+        """Return the name of the runtime with this version, build, suffixes and patch release. They
+        are not checked.
+        """
+        release = f"{version}.{patch}".rstrip(".") + "t" * free_threaded
+        name = str.__new__(cls, "+".join((release, *suffixes)) or NATIVE)
+        name.version, name.patch = version, patch
+        name.free_threaded, name.suffixes = free_threaded, suffixes
         return name
 
     def _expect_age(self, text: str) -> None:
@@ -282,13 +280,13 @@ def states() -> dict[str, bool]:
     return {"gil_enabled": gil_enabled(), "jit_enabled": bool(jit and jit.is_enabled())}
 
 
-def ready_and_end(ready: Json, end: Json) -> Json:
-    """Return a child's GIL and JIT states when it was ready and at its end, by key:
+def ready_and_end(ready: Json) -> Json:
+    """Return the states of GIL and JIT when this child was *ready* and now, at its end, by key:
     gil_enabled_ready, ...
     """
     return {
         f"{name}_{when}": value
-        for when, found in (("ready", ready), ("end", end))
+        for when, found in (("ready", ready), ("end", states()))
         for name, value in found.items()
     }
 

@@ -272,12 +272,11 @@ class System:
         gilscope's own clients can send at a RATE; experiments declare it where they use it. A
         protocol of the user's own has no calculation request.
         """
-        read = {
-            *self.common,
-            *self.reads,
-            *((RATE,) if self.group == SYSTEMS and not self.client else ()),
-        }
-        read -= {*(CALCULATION if self.decode else ())}
+        read = {*self.common, *self.reads}
+        if self.group == SYSTEMS and not self.client:
+            read.add(RATE)
+        if self.decode:
+            read -= {*CALCULATION}
         return (*(name for name in PARAMETERS if name in read), *knobs_in(self.reads))
 
     def takes(self, name: str) -> bool:

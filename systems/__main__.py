@@ -18,11 +18,11 @@ from core.child import (
     exit_at_once,
     next_command,
     parse_release,
-    pin_to_cpus,
     print_done,
     print_ready,
     print_result,
     read_cell,
+    resets,
     wait_until,
 )
 from core.messages import Json
@@ -39,7 +39,6 @@ def serve() -> None:
     """
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    pin_to_cpus(first_line.get("cpus", ()))
     Reach.address, Reach.peers = (
         first_line.get("address", Reach.address),
         frozenset(first_line.get("peers", ())),
@@ -51,12 +50,10 @@ def serve() -> None:
     # before the ready line, so that all requests are part of the usage
     usage, ready = Usage(), states()
     print_ready([listener.address for listener in service.listeners])
-    while word := next_command():
-        if word == "reset":
-            service.reset()
-            usage = Usage()
-            print_done(word)
-    result = {**usage.to_json(), **ready_and_end(ready, states())}
+    for _ in resets():
+        service.reset()
+        usage = Usage()
+    result = {**usage.to_json(), **ready_and_end(ready)}
     result |= {"strangers": Reach.strangers} if Reach.peers else {}
     result |= service.counters()  # replaces the usage if the service works in another process
     for listener in service.listeners:
@@ -71,7 +68,6 @@ def call() -> None:
     """
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"]) if "method" in first_line else Method()
     client = _client(first_line)(cell, first_line["client_id"], first_line["addresses"], method)
     ready = states()
@@ -89,7 +85,7 @@ def call() -> None:
         else:
             wait_until(part)
             counted = client.run()
-        watch.print_result({**usage.to_json(), **counted, **ready_and_end(ready, states())})
+        watch.print_result({**usage.to_json(), **counted, **ready_and_end(ready)})
         part = parse_release(watch.next_command())
     exit_at_once(STOPPED_EARLY)
 

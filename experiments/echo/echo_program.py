@@ -24,12 +24,10 @@ from typing import Any, NamedTuple, NoReturn
 from core.cell import Cell
 from core.child import (
     exit_at_once,
-    next_command,
-    pin_to_cpus,
-    print_done,
     print_ready,
     print_result,
     read_cell,
+    resets,
 )
 from core.messages import GilscopeError, message
 from core.processtree import usage_of, usage_since
@@ -159,10 +157,8 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
     """
     start = program.use()
     print_ready([program.address], program.facts)
-    while word := next_command():
-        if word == "reset":
-            start = program.use()
-            print_done(word)
+    for _ in resets():
+        start = program.use()
     end = program.use()
     program.stop()  # before the last line, so that the program does not disturb the next cell
     echoed_bytes = end.echoed_bytes - start.echoed_bytes
@@ -189,7 +185,6 @@ def main(command: Sequence[str]) -> None:
     """Run the service until the end of file on stdin."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    pin_to_cpus(first_line.get("cpus", ()))
     try:
         program = EchoProgram(
             command, flags_of(cell, first_line["service_id"], first_line["folder"])

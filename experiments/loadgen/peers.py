@@ -26,7 +26,6 @@ from core.child import (
     ParentWatch,
     ProcessTimes,
     exit_at_once,
-    pin_to_cpus,
     print_done,
     print_ready,
     read_cell,
@@ -62,7 +61,6 @@ def main(name: str) -> None:
     warm-up.
     """
     generator, first_line = GENERATORS[name], read_cell()
-    pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"])
     load = _load(first_line, method)
     version = {"program": name, "version": generator.version(), "compiler": "", "packages": {}}

@@ -25,12 +25,10 @@ from typing import Any, NamedTuple, NoReturn
 
 from core.child import (
     exit_at_once,
-    next_command,
-    pin_to_cpus,
-    print_done,
     print_ready,
     print_result,
     read_cell,
+    resets,
 )
 from core.messages import Json, message
 from core.parent import adopt_orphans, die_with_parent
@@ -283,7 +281,6 @@ def main() -> None:
     die_with_parent(parent_pid, signal.SIGTERM)
     cell = read_cell()
     tempfile.tempdir = cell["folder"]  # the sandbox removes leftover temporary files
-    pin_to_cpus(cell.get("cpus", ()))
     try:
         _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell["own"]))
     except CommandFailed as failed:
@@ -292,11 +289,8 @@ def main() -> None:
 
 def _serve(service: RunningService) -> None:
     print_ready([service.address])
-    while word := next_command():
-        # the other words of the contract are for clients
-        if word == "reset":
-            service.reset()
-            print_done(word)
+    for _ in resets():
+        service.reset()
     result = service.result()
     service.stop()  # before the last line, so that the service does not disturb the next cell
     print_result(result)
