@@ -33,7 +33,6 @@ from analysis.capacity_model import (
 )
 from analysis.cell_index import grouped, number, reasons, runtimes
 from analysis.choice import Choice, halved
-from analysis.comparing import DIFFERENT
 from analysis.formats import whole
 from analysis.gates import mixed
 from analysis.others import others
@@ -44,7 +43,7 @@ from core.cell import Cell, Value
 from core.histogram import bounds_ns
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
-from record.comparison import Key, Word, setting_key
+from record.comparison import DIFFERENT, Key, Word, setting_key
 from record.saved_run import CellResult, Run
 
 RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A

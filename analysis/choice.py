@@ -21,7 +21,8 @@ from typing import Generic, TypeVar
 
 from analysis.cell_index import Cells as CellIndex
 from analysis.cell_index import Row, grouped, runtimes
-from analysis.comparing import BEST, Comparison, compared_pairs
+from analysis.comparing import compared_pairs
+from analysis.comparison_words import Comparison
 from analysis.gates import checked_ratio, failed_gate
 from analysis.open_loop import is_open
 from analysis.pairs import SIDES, Pair, pairs, times_ns
@@ -33,7 +34,7 @@ from core.cell import knobs_in
 from core.messages import Message
 from core.runtime import NATIVE, RuntimeName
 from core.user_service import VARIANT
-from record.comparison import Key
+from record.comparison import BEST, Key
 from record.saved_run import CellResult, Run
 
 # the parameters that are the work of gilscope's own systems

@@ -1,8 +1,9 @@
 """Write the report's notes on closed connections, on requests that were sent twice, and on delays
 by TCP.
 
-analysis/comparing.py adds the notes to a comparison, and withdraws blocks_needed if TCP delays the
-answers, because more blocks do not help. An arm is a runtime, or a service that already runs.
+analysis/comparing.py adds the notes to a comparison. analysis/pair_verdicts.py withdraws
+blocks_needed if TCP delays the answers, because more blocks do not help. An arm is a
+runtime, or a service that already runs.
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,8 @@ reliable numbers.
 
 A gate returns a message with the reason, or an empty message (falsy) if the cells pass. A gate
 withholds the verdict of a comparison, but a note only stands beside it. analysis/pairs.py,
-comparing.py, choice.py and contests.py ask the gates. docs/evidence.md explains gates and notes.
+pair_verdicts.py, choice.py and contests.py ask the gates. docs/evidence.md explains gates and
+notes.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,8 @@ Other processes are those that do not belong to the run. On a virtual machine, s
 one of them.
 
 The figures come from CellResult.others, a dict by host of record/cell_parts.py: OtherProcesses.
-analysis/comparing.py withdraws verdicts that disturbed blocks may have caused, and reports/ shows
-the sentences. Programs "beside" the services, such as their database, belong to the run.
+analysis/pair_verdicts.py withdraws verdicts that disturbed blocks may have caused, and reports/
+shows the sentences. Programs "beside" the services, such as their database, belong to the run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,9 +5,9 @@ Arms are runtimes, or services that already run. Each such service is compared w
 as step `other`. If a parameter has several values in a plan, each value is compared with the first
 value, under each runtime.
 
-analysis/comparing.py judges the pairs. A step (analysis/steps.py) names the two arms of a pair. The
-mappings *arms* have the denominator first, and the code here and in comparing.py takes their values
-in this order. A log-ratio is above 0 if the numerator is faster.
+analysis/pair_verdicts.py judges the pairs. A step (analysis/steps.py) names the two arms of a pair.
+The mappings *arms* have the denominator first, and the code here and in comparing.py takes their
+values in this order. A log-ratio is above 0 if the numerator is faster.
 """
 
 import json

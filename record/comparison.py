@@ -33,7 +33,10 @@ StepName = Literal[
 ]
 
 OVER_ALL = "all"  # Setting.system of the comparison over all settings
+BEST: StepName = "best"  # between best settings, and Setting.system of these comparisons
 VALUE: StepName = "value"  # between two values of a swept parameter, or two variants
+DIFFERENT = ("faster", "slower")  # verdicts that say that there is a difference
+DECIDED = (*DIFFERENT, "equivalent")  # verdicts for which no more blocks are needed
 WORDS: Mapping[str, Message] = {
     "faster": message("faster"),
     "slower": message("slower"),

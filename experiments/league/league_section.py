@@ -8,10 +8,10 @@ such a plan. What it shows comes from the View and from analysis/. Only the orch
 from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.cell_index import request_ns
-from analysis.comparing import looks_at
 from analysis.contests import Contest, Standing, contests, rate
 from analysis.formats import hundredths, whole
 from analysis.metrics import THROUGHPUT
+from analysis.pair_verdicts import looks_at
 from analysis.settings import about
 from analysis.significance import ALPHA, SHARES, Looks, holm
 from analysis.stats import log_ratios

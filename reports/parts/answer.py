@@ -16,7 +16,8 @@ from operator import attrgetter
 from typing import Any
 
 from analysis.cell_index import grouped
-from analysis.comparing import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
+from analysis.comparing import UNCOUNTED
+from analysis.comparison_words import AT_RATE_TAILS, Comparison, confounds_of
 from analysis.decisions import blocks_to_add
 from analysis.formats import duration, latency_scale, ratio, whole_percent
 from analysis.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
@@ -36,6 +37,7 @@ from core.messages import (
     verbatim,
 )
 from core.request_plan import Request
+from record.comparison import DIFFERENT
 from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table

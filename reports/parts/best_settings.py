@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.cell_index import Row, of_rows
 from analysis.choice import Choice, judged_ratio, may_be_chance
-from analysis.comparing import doubt
+from analysis.comparison_words import doubt
 from analysis.formats import percent, whole
 from analysis.settings import about, parameter_values, place_in_plan, varying
 from analysis.stats import Estimate

@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from analysis.builds import build_flags
 from analysis.cell_index import Row, of_cells, of_rows, together
-from analysis.comparing import DIFFERENT, confounds_of
+from analysis.comparison_words import confounds_of
 from analysis.formats import percent
 from analysis.gates import (
     MOST_DISTURBED,
@@ -39,6 +39,7 @@ from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_chang
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.runtime import NATIVE, RuntimeFacts
 from core.system import CLIENT, SERVICE
+from record.comparison import DIFFERENT
 from record.saved_run import NOT_TRIED, CellResult, Run
 from reports.document.model import Datum, words
 from reports.view import View

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
-from analysis.comparing import doubt
+from analysis.comparison_words import doubt
 from analysis.contests import Contest, Standing
 from analysis.formats import Form, hundredths
 from analysis.metrics import METRICS, Metric

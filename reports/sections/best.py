@@ -14,7 +14,7 @@ from typing import Any
 from analysis.cell_index import Row, of_rows
 from analysis.cell_index import number as parameter
 from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
-from analysis.comparing import Comparison, doubt
+from analysis.comparison_words import Comparison, doubt
 from analysis.formats import hundredths, whole
 from analysis.metrics import median_of, memory_bytes, requests_per_s
 from analysis.settings import SHAPE, about, varying

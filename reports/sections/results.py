@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analysis.cell_index import STATES, Row, has_same_work, of_cells, reference
-from analysis.comparing import confounds_of
+from analysis.comparison_words import confounds_of
 from analysis.connections import connection_notes
 from analysis.formats import Form, round_values
 from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled

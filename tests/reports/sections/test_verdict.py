@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from analysis.capacity_search import CapacityRatio
-from analysis.comparing import Comparison
+from analysis.comparison_words import Comparison
 from core.languages import ENGLISH
 from core.messages import NOTHING, message
 from core.program import ROOT
