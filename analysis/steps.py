@@ -3,7 +3,7 @@ GIL or JIT.
 
 Runtime names are those of core/runtime.py: `3.14t` is free-threaded, `3.14t+gil` has its GIL on,
 and `3.14+jit` has its JIT on. analysis/pairs.py makes a pair of measurements of each step.
-choice.py compares best settings by these steps, and capacity_search.py capacities.
+choice.py compares best settings by these steps, and capacity_ratios.py capacities.
 """
 
 import itertools
