@@ -200,16 +200,11 @@ def _of_all(
     return pool(counts) if counts and None not in counts else None
 
 
-def is_proportional(processes: Sequence[ProcessUsage]) -> bool:
-    """Return whether the proportional set size (PSS) of every process is known."""
-    return all(process.pss_bytes for process in processes)
-
-
 def memory_bytes(processes: Sequence[ProcessUsage]) -> int | None:
     """Return the memory of all *processes*: the sum of their PSS, or else of their peak RSS; None
     if unknown.
     """
-    name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
+    name = "pss_bytes" if all(process.pss_bytes for process in processes) else "max_rss_bytes"
     sizes: list[int] = [getattr(process, name) or 0 for process in processes]
     return sum(sizes) if all(sizes) else None
 

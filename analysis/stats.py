@@ -1,4 +1,4 @@
-"""Estimates of effects, regression coefficients and shares, with 95 % intervals.
+"""Estimates of effects and shares, with 95 % intervals.
 
 A log-ratio is ln(time of the denominator / time of the numerator): above 0, the numerator is
 faster. Methods, sources and limits are in docs/statistics.md. benchmarks/method_simulated.py
@@ -165,23 +165,6 @@ def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
     values = np.asarray(per_block, dtype=np.float64)
     error = values.std(ddof=1) / values.size**0.5 if values.size >= FEWEST_FOR_INTERVAL else inf
     return t_estimate(values.mean(), error, values.size - 1, values.size)
-
-
-def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
-    """Return the coefficients of a least-squares regression of *y* on *columns*, with t intervals.
-
-    The first column must be all ones.
-    Source: Draper and Smith (1998), chapter 5.
-    """
-    matrix, middle, degrees = np.column_stack(columns), float(y.mean()), len(y) - len(columns)
-    values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly 0 if y is constant
-    left = ((y - middle - matrix @ values) ** 2).sum() / degrees
-    errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
-    values[0] += middle
-    return [
-        t_estimate(value, error, degrees, len(y))
-        for value, error in zip(values, errors, strict=True)
-    ]
 
 
 def t_estimate(value: float, error: float, degrees: int, count: int, tests: int = 1) -> Estimate:
