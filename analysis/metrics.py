@@ -35,13 +35,6 @@ from record.saved_run import CellResult
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by key; None if unknown
-# requests that a percentile needs
-FEWEST = {
-    "p50": 20,
-    "p90": 100,
-    "p99": 1000,
-    "p999": 10_000,
-}  # so that ten of them lie beyond it
 # figures that a histogram knows exactly, from one request on
 EXACT = ("min", "mean", "max")
 UNITS = {
@@ -220,9 +213,9 @@ def percentile_ns(latency: Histogram, name: str) -> int | None:
     """Return a percentile (or min, mean, max) of a histogram; None if fewer than 10 requests lie
     beyond it.
     """
-    if latency.count < FEWEST.get(name, 1):
-        return None
-    return getattr(latency, f"{name}_ns") if name in EXACT else latency.percentile(name)
+    if name not in EXACT:
+        return latency.shown_percentile(name)
+    return getattr(latency, f"{name}_ns") if latency.count else None
 
 
 def _of_histogram(kind: str, name: str) -> Reader:
@@ -233,7 +226,7 @@ def _counted(pool: Callable[[list[int]], int], processes: str, name: str) -> Rea
     return lambda cell: _of_all(pool, getattr(cell, processes), name)
 
 
-# the keys that FEWEST and EXACT have, in the order of columns; values as in Metric.meaning
+# by the name of a percentile, or of EXACT, in the order of columns; values as in Metric.meaning
 LATENCIES = {
     "min": "shortest",
     "mean": "mean",

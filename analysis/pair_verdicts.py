@@ -167,7 +167,7 @@ def _latencies(
 
     Returns {detail: JudgedRatio} by the keys of *pairs*. A ratio above 1 means less latency.
     The p values are corrected for all latencies of all pairs together. A latency is missing if
-    the cells have too few requests (analysis.metrics.FEWEST).
+    the cells have too few requests (Histogram.shown_percentile).
     readers: a function for each latency that reads it from a cell
     method: the arguments margin, looks and share of judge_family()
     """
