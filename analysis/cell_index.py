@@ -290,7 +290,7 @@ def _short_text(text: str) -> str:
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
 
 
-# ---- traces: the names by which links on the page lead from a figure to the measurements (cells) b
+# ---- traces: names by which links on the page lead from a figure to the cells --------------------
 # A cell's line in the table of cells has an id. A figure over several blocks names groups: the
 # beginnings of ids.
 

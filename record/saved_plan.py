@@ -18,8 +18,8 @@ from core.objective import Objective
 from core.runtime import RuntimeFacts, RuntimeName
 from core.sidecars import Beside
 from core.user_service import UserService
-from record.cell_parts import Link, Quiet
 from record.child_lines import Count, Number, Share
+from record.result_parts import Link, Quiet
 
 
 @dataclass(frozen=True, kw_only=True)
