@@ -14,11 +14,10 @@ from math import inf, isfinite
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from analysis.cell_index import Row, grouped
+from analysis.cell_index import Row, grouped, is_open
 from analysis.formats import percent
-from analysis.host_facts import cores_of
+from analysis.gates import cores_of
 from analysis.metrics import cpu_ns
-from analysis.open_loop import is_open
 from analysis.stats import Estimate, difference, effect, share
 from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeName

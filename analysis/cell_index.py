@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from textwrap import shorten
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from analysis.metrics import Figures, figures_of
 from analysis.stats import paired_ratio
@@ -251,6 +251,13 @@ def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
     return {
         cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns
     }
+
+
+def is_open(params: Mapping[str, Any]) -> bool:
+    """Return whether clients send requests at a fixed rate (open loop): the parameter RATE is the
+    requests/s of each client, and a closed loop has none, or 0. Then throughput is no result.
+    """
+    return bool(params.get("RATE"))
 
 
 def number(cell: CellResult, name: str) -> int:

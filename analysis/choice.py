@@ -20,11 +20,10 @@ from statistics import median
 from typing import Generic, TypeVar
 
 from analysis.cell_index import Cells as CellIndex
-from analysis.cell_index import Row, grouped, runtimes
+from analysis.cell_index import Row, grouped, is_open, runtimes
 from analysis.comparing import compared_pairs
 from analysis.comparison_words import Comparison
 from analysis.gates import checked_ratio, failed_gate
-from analysis.open_loop import is_open
 from analysis.pairs import SIDES, Pair, pairs, times_ns
 from analysis.settings import SHAPE, varying
 from analysis.significance import SHARES

@@ -18,17 +18,16 @@ from math import exp, isfinite
 
 from analysis.cell_index import of_cells
 from analysis.comparison_words import Comparison
+from analysis.confounds import build_confounds, host_confounds, shape_confounds
 from analysis.connections import connection_notes
 from analysis.gates import background, cores_in_use, disturbances, full, median_saturation
-from analysis.host_facts import host_confounds
 from analysis.metrics import METRICS
 from analysis.others import Others, others
 from analysis.pair_verdicts import BUSY, Details, judge_pairs
 from analysis.pairs import SIDES, Pair, addresses, pairs, parameters
 from analysis.significance import DEPENDENT, SHARES, dependence, depends
 from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, effect
-from analysis.steps import OF_VALUES, confounds
-from analysis.topologies import shape_confounds
+from analysis.steps import OF_VALUES
 from core.messages import Message, message, plural
 from record.comparison import AllFactors, Factors, Key, RatioInterval, Setting, Verdict
 from record.saved_run import CellResult, Run
@@ -79,7 +78,7 @@ def _comparison(
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
     arms = (step.denominator, step.numerator)
     differs = [
-        *confounds(step, run.runtimes),
+        *build_confounds(step, run.runtimes),
         *host_confounds(step, run),
         *shape_confounds(arms, (below, above)),
     ]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import log
 
-from analysis.open_loop import is_open
+from analysis.cell_index import is_open
 from analysis.others import on_busy
 from analysis.settings import value_text
 from analysis.stats import FEWEST_FOR_INTERVAL

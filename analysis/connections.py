@@ -11,10 +11,9 @@ from math import inf
 from operator import attrgetter
 from statistics import median
 
-from analysis.cell_index import grouped
+from analysis.cell_index import grouped, is_open
 from analysis.formats import whole
 from analysis.metrics import cpu_ns, median_of, replaced, requests_per_connection
-from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, others
 from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message

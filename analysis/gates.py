@@ -14,17 +14,17 @@ from operator import attrgetter
 from statistics import median
 from typing import Any
 
-from analysis.cell_index import Row, grouped, reasons, request_ns
-from analysis.host_facts import cores_of
+from analysis.cell_index import Row, grouped, is_open, reasons, request_ns
 from analysis.metrics import cpu_ns, median_of
-from analysis.open_loop import is_open
 from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
 from core.cell import Value
+from core.layout import Host, Layout
 from core.messages import AND, NOTHING, Message, listed, message
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from core.user_service import SERVER, VARIANT
+from record.saved_plan import MachineFacts
 from record.saved_run import DISTURBANCES, CellResult, Run
 
 # minimum timed window of an arm over all blocks; docs/measurements/statistics.md has simulations
@@ -43,6 +43,8 @@ GIL_AND_JIT = {
     "JIT": ("jit_enabled_ready", "jit_enabled_end"),
 }
 FAILED = "failed"  # code of the message that measurements failed, which reports/ reads
+# the layout of a run on one machine, whose name is empty
+ALONE = Layout(hosts={"": Host(name="", address="")}, services_on="", clients_on=("",))
 NO_COMMON_BLOCK = message(
     "no block (round of measurement) has measurements of both sides of the comparison"
 )
@@ -152,6 +154,28 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
     if not windows_ns or sum(windows_ns) >= LEAST_TIMED_NS:
         return 0
     return len(windows_ns) + ceil((LEAST_TIMED_NS - sum(windows_ns)) / median(windows_ns))
+
+
+def cores_of(run: Run, *roles: str) -> int:
+    """Return on how many cores, over all hosts, the processes of *roles* may run; 0 if unknown.
+
+    On a host where all of the roles are pinned (--pin), only the pinned cores count.
+    """
+    layout, method = run.plan.layout or ALONE, run.plan.method
+    pins = {SERVICE: method.pin_services, CLIENT: method.pin_clients}
+    names = {SERVICE: (layout.services_on,), CLIENT: layout.clients_on}
+    facts: dict[str, MachineFacts] = {"": run.machine, **run.machine.hosts}
+    cores = []
+    for host in dict.fromkeys(name for role in roles for name in names[role]):
+        pinned, machine = (
+            [pins[role] for role in roles if host in names[role]],
+            facts.get(host, MachineFacts()),
+        )
+        if all(pinned):
+            cores.append(len(set().union(*pinned)))
+        else:
+            cores.append(len(layout.hosts[host].cpus) or machine.available_cores)
+    return sum(cores) if all(cores) else 0
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:

@@ -17,9 +17,8 @@ from functools import cached_property
 from typing import Any
 
 from analysis.cell_index import Cells as CellIndex
-from analysis.cell_index import grouped, request_ns, runtimes
+from analysis.cell_index import grouped, is_open, request_ns, runtimes
 from analysis.gates import failed_gate, mixed, state_gate
-from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, load
 from analysis.stats import log_ratios, mean_over_cells, totals
 from analysis.steps import Step, steps

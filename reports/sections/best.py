@@ -15,11 +15,11 @@ from analysis.cell_index import Row, of_rows
 from analysis.cell_index import number as parameter
 from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
 from analysis.comparison_words import Comparison, doubt
+from analysis.confounds import differ, measured_shape, shape_text
 from analysis.formats import hundredths, whole
 from analysis.metrics import median_of, memory_bytes, requests_per_s
 from analysis.settings import SHAPE, about, varying
 from analysis.stats import Estimate, paired_ratio
-from analysis.topologies import differ, measured_shape, shape_text
 from core.languages import ENGLISH
 from core.messages import AND, NOTHING, Message, listed, message
 from record.comparison import Key
