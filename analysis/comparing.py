@@ -52,16 +52,15 @@ def compared_pairs(
     share: of the level of the report, for the verdicts on throughput
     """
     verdicts, details = judge_pairs(run, made, share)
-    ordered = sorted(enumerate(made), key=lambda one: one[1].step.name != "aa")
     floors = {  # how far the interval of an A/A comparison extends from 1, as a share
         pair.setting: max(aa.high, 1 / aa.low) - 1
-        for place, pair in ordered
+        for pair, aa in verdicts.items()
         if pair.step.name == "aa" and len(pair.ratios) >= FEWEST_FOR_INTERVAL
-        if (aa := verdicts[place]).low and aa.high
+        if aa.low and aa.high
     }
     return [
-        _comparison(run, pair, verdicts[place], floors, details.get(place, {}))
-        for place, pair in ordered
+        _comparison(run, pair, verdicts[pair], floors, details.get(pair, {}))
+        for pair in sorted(made, key=lambda pair: pair.step.name != "aa")
     ]
 
 

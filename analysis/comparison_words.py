@@ -130,22 +130,26 @@ class Comparison(SavedComparison):
         return [*([confound] if self.confounds else []), *self.notes]
 
 
-def doubt(compared: Iterable[Comparison]) -> Message:
-    """Return that two measurements of the same runtime differ, or NOTHING if no A/A comparison
-    does.
+def doubt(same: Iterable[tuple[str, Verdict]]) -> Message:
+    """Return that two measurements of the same runtime differ, or NOTHING if none do.
+
+    same: the runtime and the verdict of each A/A comparison
     """
-    differing = (
-        one.denominator for one in compared if one.step == "aa" and one.verdict in DIFFERENT
+    why = (
+        message(
+            "A/A: two measurements of {arm} differ, so the difference in this comparison may be "
+            "noise",
+            arm=arm,
+        )
+        for arm, aa in same
+        if aa.verdict in DIFFERENT
     )
-    return next(map(differs, differing), NOTHING)
+    return next(why, NOTHING)
 
 
-def differs(arm: str) -> Message:
-    """Return that two measurements of the runtime *arm* differ."""
-    return message(
-        "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise",
-        arm=arm,
-    )
+def doubt_of(compared: Iterable[Comparison]) -> Message:
+    """Return doubt() for the A/A comparisons among *compared*."""
+    return doubt((one.denominator, one) for one in compared if one.step == "aa")
 
 
 def packages_at(setting: Setting, compared: Comparison, run: Run) -> dict[str, str]:

@@ -2,9 +2,8 @@
 
 judge_pairs() is the entry. It judges the throughput of pairs (analysis/pairs.py) in families
 (analysis/judging.py), and then their latencies: percentiles, and means of routes. It withholds the
-verdicts that a check does not allow. The order of these checks decides which reason is given. A
-place is the index of a pair in the list of pairs. analysis/comparing.py makes comparisons of the
-verdicts.
+verdicts that a check does not allow. The order of these checks decides which reason is given.
+analysis/comparing.py makes comparisons of the verdicts.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from analysis.cell_index import grouped
-from analysis.comparison_words import differs
+from analysis.comparison_words import doubt
 from analysis.connections import delay_by_tcp
 from analysis.gates import LEAST_TIMED_NS, blocks_to_time
 from analysis.judging import judge_family
@@ -22,7 +21,7 @@ from analysis.pairs import Pair
 from analysis.routes import readers
 from analysis.significance import SHARES, Looks
 from core.messages import NOTHING, Message, message
-from record.comparison import BEST, DECIDED, DIFFERENT, JudgedRatio, Verdict
+from record.comparison import BEST, DECIDED, DIFFERENT, JudgedRatio, Verdict, Word
 from record.saved_run import CellResult, Run
 
 Detail = tuple[str, str]  # a field of the comparison, `tails` or `routes`, and a key in it
@@ -52,33 +51,25 @@ def looks_at(run: Run) -> Looks:
 
 def judge_pairs(
     run: Run, made: Sequence[Pair], share: float
-) -> tuple[Mapping[int, Verdict], Mapping[int, Details]]:
-    """Return the verdict on the throughput of each pair of *made*, and those on its latencies, by
-    the place of the pair. All others are invalid if an A/A pair differs.
+) -> tuple[Mapping[Pair, Verdict], Mapping[Pair, Details]]:
+    """Return the verdicts on the throughput of the pairs *made*, and those on their latencies. All
+    others are invalid if an A/A pair differs.
 
     A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other
     pairs. If *made* has none of the steps that the plan names, all steps get a verdict.
     """
     chosen = {pair.step.name for pair in made} & {*run.plan.judged_steps}
     method = {"margin": run.plan.margin, "looks": looks_at(run)}
-    families = grouped(enumerate(made), lambda one: _family(one[1], chosen))
-    verdicts: dict[int, Verdict] = {}
-    for kind, mine in families.items():
+    families = grouped(made, lambda pair: _family(pair, chosen))
+    verdicts: dict[Pair, Verdict] = {}
+    for kind, family in families.items():
         level = 1.0 if kind == "aa" else share  # A/A is a check, not a claim
-        found = _verdicts(dict(mine), share=level, **method)
-        verdicts |= {
-            place: _withheld(pair, found[place], NOT_JUDGED.get(kind, NOTHING))
-            for place, pair in mine
-        }
-    same = families.get("aa", ())
-    unlike = [pair.step.denominator for place, pair in same if verdicts[place].verdict in DIFFERENT]
-    if unlike:
-        why = differs(unlike[0])
-        for place, pair in enumerate(made):
-            if pair.step.name != "aa" and verdicts[place].verdict != "invalid":
-                verdicts[place] = replace(
-                    verdicts[place], verdict="invalid", why=why, obstacle=why, blocks_needed=None
-                )
+        for pair, verdict in _verdicts(family, share=level, **method).items():
+            verdicts[pair] = _withheld(pair, verdict, NOT_JUDGED.get(kind, NOTHING))
+    why = doubt((pair.step.denominator, verdicts[pair]) for pair in families.get("aa", ()))
+    for pair, verdict in verdicts.items() if why else ():
+        if pair.step.name != "aa" and verdict.verdict != "invalid":
+            verdicts[pair] = _changed(verdict, "invalid", why)
     named = {("routes", name): read for name, read in readers(run).items()}
     details = _details(families, verdicts, share, readers={**PERCENTILES, **named}, **method)
     return verdicts, details
@@ -98,61 +89,57 @@ def _family(pair: Pair, chosen: Collection[str]) -> str:
     return "rate" if pair.is_at_rate else "judged"
 
 
-def _verdicts(family: Mapping[int, Pair], **method: Any) -> dict[int, Verdict]:
+def _verdicts(family: Sequence[Pair], **method: Any) -> dict[Pair, Verdict]:
     """Return the verdicts on the throughput of pairs that are judged together. They hold without
     disturbed blocks, too.
 
     method: the arguments of judge_family()
     """
-    gates = {place: pair.gate for place, pair in family.items()}
+    gates = {pair: pair.gate for pair in family}
     found = judge_family(
-        {place: pair.ratios for place, pair in family.items()},
-        totals={place: pair.totals for place, pair in family.items()},
+        {pair: pair.ratios for pair in family},
+        totals={pair: pair.totals for pair in family},
         gates=gates,
         **method,
     )
     lasting = found
-    if any(seen.marked for pair in family.values() if (seen := others(pair.cells))):
-        lasting = judge_family(
-            {place: pair.undisturbed for place, pair in family.items()}, gates=gates, **method
-        )
-    return {
-        place: robust(found[place], lasting[place], pair.cells) for place, pair in family.items()
-    }
+    if any(seen.marked for pair in family if (seen := others(pair.cells))):
+        lasting = judge_family({pair: pair.undisturbed for pair in family}, gates=gates, **method)
+    return {pair: robust(found[pair], lasting[pair], pair.cells) for pair in family}
 
 
 def _details(
-    families: Mapping[str, Sequence[tuple[int, Pair]]],
-    verdicts: Mapping[int, Verdict],
+    families: Mapping[str, Sequence[Pair]],
+    verdicts: Mapping[Pair, Verdict],
     share: float,
     **method: Any,
-) -> dict[int, dict[Detail, JudgedRatio]]:
-    """Return the compared percentiles and routes of each pair, by the place of the pair.
+) -> dict[Pair, dict[Detail, JudgedRatio]]:
+    """Return the compared percentiles and routes of each pair.
 
     A/A pairs are a family of their own. A percentile or route in which an A/A pair differs is
     invalid in all other pairs. All of a pair are invalid if a gate or A/A withholds the verdict on
     its throughput.
     """
-    timed: dict[bool, dict[int, Pair]] = {True: {}, False: {}}
-    for kind in ("aa", "judged", "rate"):
-        for place, pair in families.get(kind, ()):
-            if verdicts[place].obstacle.code != SHORT:
-                timed[kind == "aa"][place] = pair
+
+    def timed(*kinds: str) -> list[Pair]:
+        every = [pair for kind in kinds for pair in families.get(kind, ())]
+        return [pair for pair in every if verdicts[pair].obstacle.code != SHORT]
+
     # if all judged throughputs differ, their share of the level is free for the latencies;
     # so it is if no throughput is judged, because all() of nothing is True
     passed_on = share * all(
-        verdicts[place].verdict in DIFFERENT for place, _ in families.get("judged", ())
+        verdicts[pair].verdict in DIFFERENT for pair in families.get("judged", ())
     )
-    same = _latencies(timed[True], **method)
-    found = _latencies(timed[False], share=SHARES["tails"] + passed_on, **method)
+    same = _latencies(timed("aa"), **method)
+    found = _latencies(timed("judged", "rate"), share=SHARES["tails"] + passed_on, **method)
     noisy = {
         detail
         for of_pair in same.values()
         for detail, ratio in of_pair.items()
         if ratio.verdict in DIFFERENT
     }
-    for place, of_pair in found.items():
-        is_withheld = verdicts[place].verdict == "invalid" or bool(verdicts[place].obstacle.code)
+    for pair, of_pair in found.items():
+        is_withheld = verdicts[pair].verdict == "invalid" or bool(verdicts[pair].obstacle.code)
         for detail, ratio in of_pair.items():
             if is_withheld or detail in noisy:
                 of_pair[detail] = replace(ratio, verdict="invalid")
@@ -160,33 +147,31 @@ def _details(
 
 
 def _latencies(
-    pairs: Mapping[int, Pair], readers: Mapping[Detail, Reader], **method: Any
-) -> dict[int, dict[Detail, JudgedRatio]]:
+    pairs: Sequence[Pair], readers: Mapping[Detail, Reader], **method: Any
+) -> dict[Pair, dict[Detail, JudgedRatio]]:
     """Compare latencies of the two runtimes or services in each pair: percentiles, and the means of
     routes.
 
-    Returns {detail: JudgedRatio} by the keys of *pairs*. A ratio above 1 means less latency.
-    The p values are corrected for all latencies of all pairs together. A latency is missing if
-    the cells have too few requests (Histogram.shown_percentile).
+    A ratio above 1 means less latency. The p values are corrected for all latencies of all pairs
+    together. A latency is missing if the cells have too few requests (Histogram.shown_percentile).
     readers: a function for each latency that reads it from a cell
     method: the arguments margin, looks and share of judge_family()
     """
     ratios = {
-        (place, detail): logs
-        for place, pair in pairs.items()
+        (pair, detail): logs
+        for pair in pairs
         for detail, read in readers.items()
         if not pair.gate and (logs := pair.log_ratios(read))
     }
-    found: dict[int, dict[Detail, JudgedRatio]] = {}
-    for (place, detail), verdict in judge_family(ratios, **method).items():
-        ratio = JudgedRatio(
-            ratio=verdict.ratio,
-            low=verdict.low,
-            high=verdict.high,
-            p=verdict.p,
-            verdict=verdict.verdict,
+    found: dict[Pair, dict[Detail, JudgedRatio]] = {}
+    for (pair, detail), judged in judge_family(ratios, **method).items():
+        found.setdefault(pair, {})[detail] = JudgedRatio(
+            ratio=judged.ratio,
+            low=judged.low,
+            high=judged.high,
+            p=judged.p,
+            verdict=judged.verdict,
         )
-        found.setdefault(place, {})[detail] = ratio
     return found
 
 
@@ -203,7 +188,7 @@ def robust(verdict: Verdict, undisturbed: Verdict, cells: Sequence[CellResult]) 
         "would be: {word}. Measure again when the machine is quiet",
         code=BUSY, used=seen.used, most=MOST_BUSY, word=undisturbed.word,
     )  # fmt: skip
-    return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=None)
+    return _changed(verdict, "inconclusive", why)
 
 
 def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
@@ -230,11 +215,18 @@ def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
         )
     if not needed:
         delay = delay_by_tcp(pair.cells) if verdict.verdict == "inconclusive" else NOTHING
-        return replace(verdict, why=delay, obstacle=delay, blocks_needed=None) if delay else verdict
+        return _changed(verdict, "inconclusive", delay) if delay else verdict
     why = message(
         "one of the two compared measurements was timed for less than {least_s:g} s in total: use "
         "--blocks {blocks} or a longer --duration",
         code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
     )  # fmt: skip
-    most = max(needed, verdict.blocks_needed or 0)
-    return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
+    return _changed(verdict, "inconclusive", why, max(needed, verdict.blocks_needed or 0))
+
+
+def _changed(verdict: Verdict, word: Word, why: Message, needed: int | None = None) -> Verdict:
+    """Return *verdict* with another *word* and the obstacle that is the reason.
+
+    needed: the number of blocks that remove the obstacle, or None
+    """
+    return replace(verdict, verdict=word, why=why, obstacle=why, blocks_needed=needed)

@@ -39,10 +39,10 @@ ByBlock = dict[int, float]  # log-ratios, or times in ns
 LEAST_TAILS = 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Pair:
     """The measurements (cells) of two compared runtimes or services, for one setting or for several
-    settings.
+    settings. A pair is equal only to itself, so that it can be a key.
 
     arms:  the cells of the denominator and of the numerator
     over:  the pairs of the single settings, if this pair covers several settings; *arms* are then

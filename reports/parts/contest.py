@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
-from analysis.comparison_words import doubt
+from analysis.comparison_words import doubt_of
 from analysis.contests import Contest, Standing
 from analysis.formats import Form, hundredths
 from analysis.metrics import METRICS, Metric
@@ -137,7 +137,7 @@ def doubts(view: View) -> Iterator[Message]:
     """Yield a sentence if A/A differs, and one for each row in which some measurements failed or
     are invalid.
     """
-    why = doubt(view.comparisons)
+    why = doubt_of(view.comparisons)
     yield from [message("{why}.", why=why)] if why else []
     for row in view.rows:
         if row.trouble:  # a row without figures is in no contest, so nothing else names it here
