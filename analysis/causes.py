@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from analysis.cell_index import Row, grouped, is_open
 from analysis.formats import percent
 from analysis.gates import cores_of
-from analysis.metrics import cpu_ns
+from analysis.metrics import all_cores_used, cores_used
 from analysis.stats import Estimate, difference, effect, share
 from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeName
@@ -182,11 +182,10 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None) -> float
     of_its_own = 1 / max(LEAST_BUSY, 1 - share) - 1
     gains = []
     for cell in row.good if row and not is_open(row.params) else ():
-        ours, services = cpu_ns([*cell.services, *cell.clients]), cpu_ns(cell.services)
-        if ours and services is not None and cores and cell.wall_ns:
-            busy = (
-                (ours - (burnt or 0) * services) / cell.wall_ns / cores
-            )  # cores of other processes count as idle
+        used, of_services = all_cores_used(cell), cores_used(cell, cell.services)
+        if used and of_services is not None and cores:
+            # cores of other processes count as idle
+            busy = (used - (burnt or 0) * of_services) / cores
             # with the same CPU time per request, throughput cannot exceed that of busy cores
             of_idle = max(0.0, 1 / max(LEAST_BUSY, busy) - 1)
             gains.append(of_its_own if burnt is None else min(of_its_own, of_idle))

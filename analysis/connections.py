@@ -13,7 +13,7 @@ from statistics import median
 
 from analysis.cell_index import grouped, is_open
 from analysis.formats import whole
-from analysis.metrics import cpu_ns, median_of, replaced, requests_per_connection
+from analysis.metrics import cores_used, median_of, replaced, requests_per_connection
 from analysis.others import MOST_BUSY, others
 from core.limits import SWITCHING
 from core.messages import NOTHING, Message, listed, message
@@ -165,5 +165,5 @@ def _is_delayed(cell: CellResult) -> bool:
     cores.
     """
     # an unknown CPU time counts as infinite, so that nothing is claimed
-    used_cores = (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1)
-    return (cell.latency.percentile("p50") or 0) in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES
+    used = cores_used(cell, cell.services) or inf
+    return (cell.latency.percentile("p50") or 0) in DELAYED_ACK_NS and used < MOST_IDLE_CORES

@@ -181,9 +181,15 @@ def cpu_ns(processes: Sequence[ProcessUsage]) -> int | None:
     return _of_all(sum, processes, "cpu_user_ns", "cpu_system_ns")
 
 
-def _service_cores(cell: CellResult) -> float | None:
-    used_ns = cpu_ns(cell.services)
+def cores_used(cell: CellResult, processes: Sequence[ProcessUsage]) -> float | None:
+    """Return how many cores *processes* of a cell used while requests counted; None if unknown."""
+    used_ns = cpu_ns(processes)
     return used_ns / cell.wall_ns if used_ns is not None and cell.wall_ns else None
+
+
+def all_cores_used(cell: CellResult) -> float | None:
+    """Return how many cores services and clients used together; None if unknown."""
+    return cores_used(cell, [*cell.services, *cell.clients])
 
 
 def _of_all(
@@ -403,7 +409,7 @@ _ALL = (
     Metric(
         "service_cores",
         "CPU cores that all service processes used together",
-        _service_cores,
+        lambda cell: cores_used(cell, cell.services),
         better=LESS,
         label=message("Service CPU"),
         unit=CORES,

@@ -164,23 +164,19 @@ def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
     """Return the mean with its 95 % t interval, which is infinite for fewer than 6 blocks."""
     values = np.asarray(per_block, dtype=np.float64)
     error = values.std(ddof=1) / values.size**0.5 if values.size >= FEWEST_FOR_INTERVAL else inf
-    return t_estimate(values.mean(), error, values.size - 1, values.size)
+    return t_estimate(values.mean(), error, values.size - 1)
 
 
-def t_estimate(value: float, error: float, degrees: int, count: int, tests: int = 1) -> Estimate:
+def t_estimate(value: float, error: float, degrees: int, tests: int = 1) -> Estimate:
     """Return *value* as an estimate, with the t interval from its standard *error*, which may be
     infinite.
 
     tests: number of intervals that must hold simultaneously (Bonferroni)
     """
-    reach = (
-        inf
-        if error == inf
-        else t_quantile(max(1, degrees), 1 - (1 - CONFIDENCE) / 2 / tests) * float(error)
-    )
-    return Estimate(
-        value=float(value), low=float(value) - reach, high=float(value) + reach, count=count
-    )
+    value, reach = float(value), inf
+    if error < inf:
+        reach = t_quantile(degrees, 1 - (1 - CONFIDENCE) / 2 / tests) * float(error)
+    return Estimate(value=value, low=value - reach, high=value + reach, count=degrees + 1)
 
 
 def t_quantile(degrees: int, probability: float) -> float:
@@ -202,7 +198,7 @@ def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estim
     docs/statistics.md has the source.
     """
     value, variance, degrees = _share(counts, totals)
-    return t_estimate(value, variance**0.5, degrees, degrees + 1, tests)
+    return t_estimate(value, variance**0.5, degrees, tests)
 
 
 def difference(
@@ -218,7 +214,7 @@ def difference(
     value, variance, degrees = _share(counts, totals)
     less, of_less, fewer = _share(other, other_totals)
     degrees = min(degrees, fewer)  # the smaller number gives the wider interval
-    return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, degrees + 1, tests)
+    return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, tests)
 
 
 def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, int]:
@@ -246,7 +242,7 @@ def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float
         error = np.hypot(
             *(times.std(ddof=1) / times.mean() / times.size**0.5 for times in (below, above))
         )
-    return t_estimate(log(below.mean() / above.mean()), error, few - 1, few)
+    return t_estimate(log(below.mean() / above.mean()), error, few - 1)
 
 
 def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
