@@ -16,7 +16,7 @@ from math import comb
 
 import numpy as np
 
-from analysis.stats import FEWEST_FOR_INTERVAL, Floats, logs
+from analysis.stats import FEWEST_FOR_INTERVAL, Floats, floats, logs
 from core.messages import Message, message
 
 # At most one report in 20 has a false claim: 4 % of reports at the first look, and 1 % at later
@@ -66,7 +66,7 @@ def clipped(per_block: Sequence[float] | Floats) -> Floats:
     Because of the limit, one stalled cell cannot hide an effect. The limit does not depend on
     signs, so sign flips stay exact.
     """
-    values = np.asarray(per_block, dtype=np.float64)
+    values = floats(per_block)
     bound = CLIP * float(np.median(np.abs(values)))
     return np.clip(values, -bound, bound)
 
@@ -105,7 +105,7 @@ def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -
     not grow on average. p is 1 divided by the largest wealth so far.
     Source: Shafer and Vovk (2019), chapter 3; Ville (1939); docs/statistics.md.
     """
-    values = np.asarray(per_block, dtype=np.float64)
+    values = floats(per_block)
     sizes = np.array([np.median(np.abs(values[: end + 1])) for end in range(values.size)])
     scores = np.clip(np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0), -1, 1)
     bets = STAKES if one_sided else np.concatenate([STAKES, -STAKES])
@@ -122,7 +122,7 @@ def outside_p(
     test: sign_flip_p() or anytime_p()
     Source: Schuirmann (1987), two one-sided tests.
     """
-    values = np.asarray(per_block, dtype=np.float64)
+    values = floats(per_block)
     return max(test(values + margin, one_sided=True), test(margin - values, one_sided=True))
 
 
@@ -142,9 +142,7 @@ def holm(ps: Sequence[float], share: float = 1.0) -> tuple[float, ...]:
     return tuple(p for _, p in sorted(zip(order, raised, strict=True)))
 
 
-def unpaired_p(
-    denominator_ns: Sequence[float], numerator_ns: Sequence[float], *, seed: int = 0
-) -> float:
+def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> float:
     """Return the two-sided p value of a permutation test that two runs are alike; exact up to 9999
     permutations.
 
@@ -166,7 +164,7 @@ def unpaired_p(
         lambda first, second, axis: first.mean(axis=axis) - second.mean(axis=axis),
         n_resamples=PERMUTATIONS,
         vectorized=True,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     )
     return float(test.pvalue)
 

@@ -68,6 +68,11 @@ class Estimate:
         return (self.high - self.low) / 2
 
 
+def floats(values: Sequence[float] | Floats) -> Floats:
+    """Return *values* as an array."""
+    return np.asarray(values, dtype=np.float64)
+
+
 def log_ratios(
     denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]
 ) -> dict[int, float]:
@@ -104,7 +109,7 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     Source: Hodges and Lehmann (1963); Tukey (1949) for the interval;
     docs/statistics.md.
     """
-    values = np.sort(np.asarray(per_block, dtype=np.float64))
+    values = np.sort(floats(per_block))
     count, left_out = values.size, 0
     if count >= FEWEST_FOR_INTERVAL:
         first, second = np.triu_indices(count)
@@ -162,7 +167,7 @@ def totals(
 
 def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
     """Return the mean with its 95 % t interval, which is infinite for fewer than 6 blocks."""
-    values = np.asarray(per_block, dtype=np.float64)
+    values = floats(per_block)
     error = values.std(ddof=1) / values.size**0.5 if values.size >= FEWEST_FOR_INTERVAL else inf
     return t_estimate(values.mean(), error, values.size - 1)
 
@@ -222,7 +227,7 @@ def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, 
 
     The variance is infinite if there are fewer than FEWEST_BATCHES batches.
     """
-    parts, wholes = (np.asarray(each, dtype=np.float64) for each in (counts, totals))
+    parts, wholes = floats(counts), floats(totals)
     batches = int(np.count_nonzero(wholes))  # an empty batch adds nothing to the sums
     value = float(parts.sum() / wholes.sum()) if batches else 0.0
     if batches < FEWEST_BATCHES:
@@ -236,7 +241,7 @@ def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float
     t interval.
     """
     few = min(len(denominator_ns), len(numerator_ns))
-    below, above = (np.asarray(times, dtype=np.float64) for times in (denominator_ns, numerator_ns))
+    below, above = floats(denominator_ns), floats(numerator_ns)
     error = inf
     if few >= FEWEST_FOR_INTERVAL:
         error = np.hypot(
@@ -264,4 +269,4 @@ def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[floa
 
 def logs(times_ns: Sequence[float]) -> Floats:
     """Return the natural logs of times in ns, which must be above 0."""
-    return np.log(np.asarray(times_ns, dtype=np.float64))
+    return np.log(floats(times_ns))
