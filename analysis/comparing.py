@@ -24,12 +24,12 @@ from analysis.gates import background, cores_in_use, disturbances, full, median_
 from analysis.metrics import METRICS
 from analysis.others import Others, others
 from analysis.pair_verdicts import BUSY, Details, judge_pairs
-from analysis.pairs import SIDES, Pair, addresses, pairs, parameters
+from analysis.pairs import Pair, addresses, pairs
 from analysis.significance import DEPENDENT, SHARES, dependence, depends
 from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, effect
 from analysis.steps import OF_VALUES
 from core.messages import Message, message, plural
-from record.comparison import AllFactors, Factors, Key, RatioInterval, Setting, Verdict
+from record.comparison import AllFactors, Factors, Key, RatioInterval, Verdict
 from record.saved_run import CellResult, Run
 
 UNCOUNTED = "uncounted"  # code of a note: some blocks do not count
@@ -53,7 +53,7 @@ def compared_pairs(
     """
     verdicts, details = judge_pairs(run, made, share)
     floors = {  # how far the interval of an A/A comparison extends from 1, as a share
-        pair.setting: max(aa.high, 1 / aa.low) - 1
+        pair.setting.key: max(aa.high, 1 / aa.low) - 1
         for pair, aa in verdicts.items()
         if pair.step.name == "aa" and len(pair.ratios) >= FEWEST_FOR_INTERVAL
         if aa.low and aa.high
@@ -72,25 +72,24 @@ def _comparison(
     details: Details,
 ) -> Comparison:
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
-    below, above = ([*by_block.values()] for by_block in pair.arms.values())
+    below, above = ([*by_block.values()] for by_block in pair.arms)
     # a pair over all settings has no cells of its own, so these figures and its notes are empty
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
-    arms = (step.denominator, step.numerator)
     differs = [
         *build_confounds(step, run.runtimes),
         *host_confounds(step, run),
-        *shape_confounds(arms, (below, above)),
+        *shape_confounds(step, (below, above)),
     ]
     return Comparison(
         **vars(_beside_others(verdict, beside)),
-        system=pair.setting[0],
-        params=pair.params,
+        system=pair.setting.system,
+        params=pair.setting.params,
         numerator=step.numerator,
         denominator=step.denominator,
         step=step.name,
         blocks=len(pair.ratios),
         # of two settings, the A/A of the numerator's
-        noise_floor=floors.get([pair.setting, *pair.sides][-1]),
+        noise_floor=floors.get([pair.setting, *pair.sides][-1].key),
         confounds=[] if step.name in ("aa", *OF_VALUES) else differs,
         notes=[*full(used, in_use, cells), *_notes(pair, run)],
         saturation=used,
@@ -98,14 +97,14 @@ def _comparison(
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
         others=beside.share if beside else None,
         is_beside_others=beside is not None and beside.is_busy,
-        settings=[Setting(system=key[0], params=parameters(key)) for key in pair.covered],
+        settings=[*pair.covered],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else AllFactors(),
         tails={name: ratio for (kind, name), ratio in details.items() if kind == "tails"},
         routes={name: ratio for (kind, name), ratio in details.items() if kind == "routes"},
         dependence=dependence(pair.ratios),
         trace=of_cells(
-            cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()
+            cell for side in (0, 1) for one in pair.singles for cell in one.arms[side].values()
         ),
     )
 

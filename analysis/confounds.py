@@ -128,14 +128,13 @@ def build_confounds(step: Step, runtimes: Mapping[str, RuntimeFacts]) -> list[Me
     These are compiler, flags, the incremental garbage collector, the version if it is not the
     cause, and versions of the packages in a user's own environment.
     """
-    arms = (step.denominator, step.numerator)
-    if not runtimes.keys() >= {*arms}:
+    if not runtimes.keys() >= {*step.arms}:
         return []
-    before, after = (_build(arm, runtimes[arm]) for arm in arms)
+    before, after = (_build(arm, runtimes[arm]) for arm in step.arms)
     if {"version", "patch"} & {*step.causes}:
         del before[VERSION]
     rows = [(label, value, after[label]) for label, value in before.items()]
-    installed, others = (runtimes[arm].packages for arm in arms)
+    installed, others = (runtimes[arm].packages for arm in step.arms)
     for file in installed:
         # a user's file; our own pin the same versions for all runtimes
         if file.startswith("/") and file in others:
@@ -178,7 +177,7 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
     """
     hosts = run.machine.hosts
     facts = by_label({name: known(vars(host), MACHINE) for name, host in hosts.items()})
-    for runtime in (step.denominator, step.numerator):
+    for runtime in step.arms:
         builds = {
             name: build_facts(host.builds.get(runtime, RuntimeFacts()))
             for name, host in hosts.items()
@@ -189,7 +188,7 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
 
 
 def shape_confounds(
-    arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]
+    step: Step, cells: tuple[Sequence[CellResult], Sequence[CellResult]]
 ) -> list[Message]:
     """Return a list with one confound if the arms had different numbers of processes or threads,
     else [].
@@ -203,7 +202,8 @@ def shape_confounds(
     return [
         message(
             "{denominator} ran with {one} and {numerator} with {other} (processes x threads)",
-            denominator=arms[0], numerator=arms[1], one=shape_text(one), other=shape_text(other),
+            denominator=step.denominator, numerator=step.numerator,
+            one=shape_text(one), other=shape_text(other),
         )
     ]  # fmt: skip
 

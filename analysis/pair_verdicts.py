@@ -196,9 +196,7 @@ def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
     each setting.
     """
     needed = max(
-        blocks_to_time([*cells.values()])
-        for single in pair.singles
-        for cells in single.arms.values()
+        blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms
     )
     if pair.step.name == "best":  # the other half of the blocks chose the settings
         needed *= 2

@@ -54,6 +54,11 @@ class Step:
     numerator: str
     causes: tuple[StepName, ...] = ()
 
+    @property
+    def arms(self) -> tuple[str, str]:
+        """The two arms, the denominator first."""
+        return self.denominator, self.numerator
+
 
 def steps(
     arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, RuntimeFacts]

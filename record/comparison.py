@@ -75,6 +75,12 @@ class Setting:
         """The key that identifies the setting: its system and its parameters."""
         return setting_key(self.system, self.params)
 
+    @staticmethod
+    def of_key(key: Key) -> "Setting":
+        """Return the setting that *key* identifies."""
+        system, params = key
+        return Setting(system=system, params=json.loads(params))
+
 
 @dataclass(frozen=True, kw_only=True)
 class RatioInterval:

@@ -24,7 +24,6 @@ from analysis.gates import MOST_IN_USE, MOST_SATURATION, background, disturbance
 from analysis.judging import amount
 from analysis.metrics import pooled
 from analysis.others import on_busy
-from analysis.pairs import SIDES
 from analysis.settings import about
 from core.messages import (
     NOTHING,
@@ -277,7 +276,7 @@ def _latency(one: Comparison, view: View) -> Message:
     parts = []
     for name in AT_RATE_TAILS:
         known = [(row.figures or {}).get(f"{name}_ns") for row in rows]
-        if len(rows) < len(SIDES) or not all(known):
+        if len(rows) < 2 or not all(known):
             continue
         scale = latency_scale(max(value or 0 for value in known))
         before, after = (scale.form(value or 0) for value in known)
