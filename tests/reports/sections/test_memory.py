@@ -42,7 +42,7 @@ def test_the_chart_connects_the_medians_and_marks_each_measurement() -> None:
 def test_without_proportional_sizes_it_is_the_peak() -> None:
     sizes = {0: 10 * MIB, 1: 13 * MIB, 2: 13 * MIB}
     (services,) = growths(View(memory_run([0, 1, 2], lambda count: sizes[count], "max_rss_bytes")))
-    assert services.points == [(count, sizes[count]) for count in sizes for _ in (1, 2)]
+    assert services.sizes == {count: [sizes[count]] * 2 for count in sizes}
 
 
 def test_two_numbers_of_clients_are_no_sweep() -> None:
