@@ -2,9 +2,9 @@
 reliable numbers.
 
 A gate returns a message with the reason, or an empty message (falsy) if the cells pass. A gate
-withholds the verdict of a comparison, but a note only stands beside it. analysis/pairs.py,
-pair_verdicts.py, choice.py and contests.py ask the gates. docs/evidence.md explains gates and
-notes.
+withholds the verdict of a comparison, but a note only stands beside it. pairs.py,
+pair_verdicts.py, choice.py and reports/parts/contest.py ask the gates. docs/evidence.md explains
+gates and notes.
 """
 
 from collections.abc import Mapping, Sequence
