@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from textwrap import shorten
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from analysis.metrics import Figures, figures_of
 from analysis.stats import paired_ratio
@@ -99,17 +100,11 @@ class Row(Setting, SavedRow):
         """The number of blocks that are not ok, with the first reason of each kind; empty if all
         are ok.
         """
-        by_status, count = grouped(self.cells, attrgetter("status")), len(self.cells)
-        kinds = [
-            (words, by_status[status]) for status, words in TROUBLES.items() if status in by_status
-        ]
-        return listed(
-            (
-                replace(words, args={"count": count, "bad": len(bad), "reason": reasons(bad)[0]})
-                for words, bad in kinds
-            ),
-            SEMICOLON,
-        )
+        count, troubles = len(self.cells), []
+        for status, bad in sorted(grouped(self.bad, attrgetter("status")).items()):
+            args = {"count": count, "bad": len(bad), "reason": reasons(bad)[0]}
+            troubles.append(replace(TROUBLES[status], args=args))
+        return listed(troubles, SEMICOLON)
 
     @cached_property
     def latency(self) -> Histogram:
@@ -178,14 +173,10 @@ class Cells:
         """The table rows of all settings, including settings that were not measured. Rows of a
         system are together.
         """
-        systems, here = (
-            list(dict.fromkeys(system for system, _ in self.settings)),
-            runtimes(self.run),
-        )
-        made = []
-        for key in sorted(self.settings, key=lambda key: systems.index(key[0])):
+        here, made = runtimes(self.run), []
+        for key in chain(*grouped(self.settings, itemgetter(0)).values()):
             setting = self.settings[key]
-            planned = here if setting.runtimes is None else {*here} & {*setting.runtimes}
+            planned = here if setting.runtimes is None else setting.runtimes
             first = tuple(
                 cell for name in reference(self.run) for cell in self.blocks(key, name).values()
             )
@@ -253,6 +244,13 @@ def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
     }
 
 
+def is_open(params: Mapping[str, Any]) -> bool:
+    """Return whether clients send requests at a fixed rate (open loop): the parameter RATE is the
+    requests/s of each client, and a closed loop has none, or 0. Then throughput is no result.
+    """
+    return bool(params.get("RATE"))
+
+
 def number(cell: CellResult, name: str) -> int:
     """Return the value of an integer parameter of a cell."""
     value = cell.params[name]
@@ -290,7 +288,7 @@ def _short_text(text: str) -> str:
     return " [...] ".join(shorten(line, REASON_CHARACTERS, placeholder=" [...]") for line in ends)
 
 
-# ---- traces: the names by which links on the page lead from a figure to the measurements (cells) b
+# ---- traces: names by which links on the page lead from a figure to the cells --------------------
 # A cell's line in the table of cells has an id. A figure over several blocks names groups: the
 # beginnings of ids.
 

@@ -20,11 +20,11 @@ from statistics import median
 from typing import Generic, TypeVar
 
 from analysis.cell_index import Cells as CellIndex
-from analysis.cell_index import Row, grouped, runtimes
-from analysis.comparing import BEST, Comparison, compared_pairs
+from analysis.cell_index import Row, grouped, is_open, runtimes
+from analysis.comparing import compared_pairs
+from analysis.comparison_words import Comparison
 from analysis.gates import checked_ratio, failed_gate
-from analysis.open_loop import is_open
-from analysis.pairs import SIDES, Pair, pairs, times_ns
+from analysis.pairs import Pair, pairs, times_ns
 from analysis.settings import SHAPE, varying
 from analysis.significance import SHARES
 from analysis.stats import FEWEST_FOR_RANGE, Estimate
@@ -33,7 +33,7 @@ from core.cell import knobs_in
 from core.messages import Message
 from core.runtime import NATIVE, RuntimeName
 from core.user_service import VARIANT
-from record.comparison import Key
+from record.comparison import BEST, Key, Setting
 from record.saved_run import CellResult, Run
 
 # the parameters that are the work of gilscope's own systems
@@ -230,8 +230,13 @@ def compare_bests(run: Run, chosen: Choices) -> list[Comparison]:
     for work, same in chosen.items():
         best = {name: row for name in runtimes(run) if name in same and (row := same[name].best)}
         for step in steps_to_the_last([*best], run.runtimes) if best else ():
-            sides = {side: best[RuntimeName(getattr(step, side))] for side in SIDES}
-            arms = {side: judging(row) for side, row in sides.items()}
-            keys = tuple(row.key for row in sides.values())
-            made.append(Pair(setting=(BEST, work), step=step, arms=arms, sides=keys))
+            below, above = (best[RuntimeName(arm)] for arm in step.arms)
+            made.append(
+                Pair(
+                    setting=Setting(system=BEST, params=json.loads(work)),
+                    step=step,
+                    arms=(judging(below), judging(above)),
+                    sides=(Setting.of_key(below.key), Setting.of_key(above.key)),
+                )
+            )
     return [one for one in compared_pairs(run, made, SHARES["best"]) if one.step == "best"]

@@ -4,183 +4,37 @@ settings.
 The values of swept parameters are compared under each runtime, in the same family.
 The best settings of two runtimes for one workload are compared, too (analysis/choice.py).
 
-compare() is the entry. It makes pairs of measurements (analysis/pairs.py), judges them in families
-(analysis/judging.py), and withholds the verdicts that a check does not allow. The order of these
-checks decides which reason is given. A place is the index of a pair in the list of pairs.
-reports/view.py calls compare() for a report, and analysis/decisions.py between blocks.
+compare() is the entry. It makes pairs of measurements (analysis/pairs.py), has them judged
+(analysis/pair_verdicts.py), and adds to each verdict what explains or limits it: the factors of the
+ratio, confounds and notes. reports/view.py calls compare() for a report, and analysis/decisions.py
+between blocks. A ratio above 1 means that the numerator has more throughput, takes less time, or
+uses more cores.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import log
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from math import exp, isfinite
 
-from analysis.cell_index import grouped, of_cells
-from analysis.connections import connection_notes, delay_by_tcp
-from analysis.details import PERCENTILES, Detail, factors, latencies
-from analysis.gates import (
-    LEAST_TIMED_NS,
-    background,
-    blocks_to_time,
-    cores_in_use,
-    disturbances,
-    full,
-    median_saturation,
-)
-from analysis.host_facts import host_confounds
-from analysis.judging import judge_family
-from analysis.open_loop import is_open
-from analysis.others import MOST_BUSY, Others, on_busy, others
-from analysis.pairs import SIDES, Pair, addresses, pairs, parameters
-from analysis.routes import readers
-from analysis.settings import value_text
-from analysis.significance import DEPENDENT, SHARES, Looks, dependence, depends
-from analysis.stats import FEWEST_FOR_INTERVAL
-from analysis.steps import NAMES, OF_VALUES, confounds, several_causes
-from analysis.topologies import shape_confounds
-from core.cell import PARAMETERS, Value
-from core.fingerprint import ENVIRONMENTS
-from core.messages import NOTHING, Message, listed, message, plural
-from core.system import SERVICE
-from record.comparison import (
-    AllFactors,
-    JudgedRatio,
-    Key,
-    SavedComparison,
-    Setting,
-    Verdict,
-    setting_key,
-)
+from analysis.cell_index import of_cells
+from analysis.comparison_words import Comparison
+from analysis.confounds import build_confounds, host_confounds, shape_confounds
+from analysis.connections import connection_notes
+from analysis.gates import background, cores_in_use, disturbances, full, median_saturation
+from analysis.metrics import METRICS
+from analysis.others import Others, others
+from analysis.pair_verdicts import BUSY, Details, judge_pairs
+from analysis.pairs import Pair, addresses, pairs
+from analysis.significance import DEPENDENT, SHARES, dependence, depends
+from analysis.stats import FEWEST_FOR_INTERVAL, Estimate, effect
+from analysis.steps import OF_VALUES
+from core.messages import Message, message, plural
+from record.comparison import AllFactors, Factors, Key, RatioInterval, Verdict
 from record.saved_run import CellResult, Run
 
-BEST = "best"  # name of the step between best settings, and the system in the pairs' setting
-# verdicts that say that there is a difference
-DIFFERENT = ("faster", "slower")
-AT_RATE_TAILS = (
-    "p50",
-    "p99",
-)  # the latency percentiles that stand for a comparison at a fixed rate
-SHORT, BUSY = (
-    "short",
-    "busy",
-)  # codes of obstacles: an arm was timed too briefly; other processes decide the verdict
 UNCOUNTED = "uncounted"  # code of a note: some blocks do not count
-# verdicts for which no more blocks are needed
-DECIDED = (*DIFFERENT, "equivalent")
-AT_RATE = message(
-    "requests came at a fixed rate (RATE), so throughput only shows that they were answered: "
-    "compare latency instead"
-)
-NOT_JUDGED = {  # by the family of a comparison: why there is no verdict on its throughput
-    "unjudged": message("the plan asks for no verdict on this comparison (--judged-steps)"),
-    "rate": AT_RATE,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison(SavedComparison):
-    """A comparison of two arms (runtimes or services) as result.json has it, with its words.
-
-    trace: the names of the cells that were compared, the denominator's first; result.json does not
-        have them
-    """
-
-    trace: str = field(default="", compare=False)
-
-    @property
-    def is_range(self) -> bool:
-        """Whether low and high are the minimum and maximum of a few blocks, because an interval
-        needs more blocks.
-        """
-        return self.blocks < FEWEST_FOR_INTERVAL
-
-    @property
-    def is_at_rate(self) -> bool:
-        """Whether requests came at a fixed rate (RATE), so that latency is compared instead of
-        throughput.
-        """
-        return any(map(is_open, [self.params, *(setting.params for setting in self.settings)]))
-
-    @property
-    def judged(self) -> list[Verdict]:
-        """The verdicts on what the comparison is about: throughput, or at a fixed rate the latency
-        percentiles.
-        """
-        if self.verdict != "unjudged" or not self.tails:
-            return [self]
-        return [
-            Verdict(**vars(self.tails[name]), why=self.why)
-            for name in AT_RATE_TAILS
-            if name in self.tails
-        ]
-
-    @property
-    def opposed_routes(self) -> list[str]:
-        """The names of the routes whose verdict contradicts that on throughput, the most different
-        route first: faster or slower, although the whole is equivalent or the reverse.
-        """
-        found = {
-            name: abs(log(route.ratio))
-            for name, route in self.routes.items()
-            if route.verdict in DIFFERENT and route.verdict != self.verdict and route.ratio
-        }
-        is_decided = self.verdict in DECIDED
-        return sorted(found, key=found.__getitem__, reverse=True) if is_decided else []
-
-    @property
-    def word(self) -> Message:
-        """The verdict as text, which says so if other processes used more than MOST_BUSY of the
-        cores.
-        """
-        return on_busy(super().word, self.others) if self.verdict in DECIDED else super().word
-
-    @property
-    def step_name(self) -> Message:
-        """The compared difference as text: 'GIL', 'build and GIL' for several causes, or
-        'NUM_MULTI_SOCKET 1 → 10'.
-        """
-        if self.step in OF_VALUES:
-            name, before, after = self.change
-            return message(
-                "{name} {before} → {after}",
-                name=name,
-                before=value_text(before),
-                after=value_text(after),
-            )
-        is_several = self.step == "other" and not self.between_services
-        return several_causes(self.denominator, self.numerator) if is_several else NAMES[self.step]
-
-    @property
-    def change(self) -> tuple[str, Value, Value]:
-        """The swept parameter whose values are compared, with the denominator's value and the
-        numerator's value.
-        """
-        before, after = (setting.params for setting in self.settings)
-        name = next(
-            name for name in (*PARAMETERS, *after) if name in after and before[name] != after[name]
-        )
-        return name, before[name], after[name]
-
-    @property
-    def label(self) -> Message:
-        """The compared difference and the runtimes as text: 'GIL: 3.14t+gil → 3.14t', 'NUM_CLIENTS
-        1 → 8: 3.14t'.
-        """
-        if self.step == "value":
-            return message("{step}: {runtime}", step=self.step_name, runtime=self.numerator)
-        return message(
-            "{step}: {denominator} → {numerator}",
-            step=self.step_name, denominator=self.denominator, numerator=self.numerator,
-        )  # fmt: skip
-
-    @property
-    def limits(self) -> list[Message]:
-        """The limits of the comparison: confounds, busy clients, a machine that was not quiet."""
-        joint = listed(self.confounds)
-        confound = message(
-            "the two measurements also differ in other ways: {confounds}", confounds=joint
-        )
-        return [*([confound] if self.confounds else []), *self.notes]
+# by key of AllFactors: the kinds of processes whose CPU time is added up
+KINDS = {"both": ("service", "client"), "service": ("service",), "client": ("client",)}
 
 
 def compare(run: Run) -> list[Comparison]:
@@ -190,196 +44,24 @@ def compare(run: Run) -> list[Comparison]:
     return compared_pairs(run, pairs(run))
 
 
-def looks_at(run: Run) -> Looks:
-    """Return when the results of a run were looked at, and whether they decided when measuring
-    stopped.
-    """
-    is_anytime = run.plan.until.looks or run.plan.extended
-    return Looks(is_anytime=is_anytime, first=run.plan.first_look, seed=run.seed)
-
-
-def doubt(compared: Iterable[Comparison]) -> Message:
-    """Return that two measurements of the same runtime differ, or NOTHING if no A/A comparison
-    does.
-    """
-    differing = (
-        one.denominator for one in compared if one.step == "aa" and one.verdict in DIFFERENT
-    )
-    return next(map(_differs, differing), NOTHING)
-
-
-def _differs(arm: str) -> Message:
-    return message(
-        "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise",
-        arm=arm,
-    )
-
-
 def compared_pairs(
     run: Run, made: Sequence[Pair], share: float = SHARES["throughput"]
 ) -> list[Comparison]:
-    """Return the comparison of each pair of *made*, those of A/A first. All others are invalid if
-    an A/A pair differs.
+    """Return the comparison of each pair of *made*, those of A/A first.
 
-    A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other
-    pairs. If *made* has none of the steps that the plan names, all steps get a verdict.
+    share: of the level of the report, for the verdicts on throughput
     """
-    chosen = {pair.step.name for pair in made} & {*run.plan.judged_steps}
-    method = {"margin": run.plan.margin, "looks": looks_at(run)}
-    families = grouped(enumerate(made), lambda one: _family(one[1], chosen))
-    verdicts: dict[int, Verdict] = {}
-    for kind, mine in families.items():
-        level = 1.0 if kind == "aa" else share  # A/A is a check, not a claim
-        found = _verdicts(dict(mine), share=level, **method)
-        verdicts |= {
-            place: _withheld(pair, found[place], NOT_JUDGED.get(kind, NOTHING))
-            for place, pair in mine
-        }
-    same = [(pair, verdicts[place]) for place, pair in families.get("aa", ())]
-    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in DIFFERENT), "")
+    verdicts, details = judge_pairs(run, made, share)
     floors = {  # how far the interval of an A/A comparison extends from 1, as a share
-        pair.setting: max(aa.high, 1 / aa.low) - 1
-        for pair, aa in same
-        if len(pair.ratios) >= FEWEST_FOR_INTERVAL and aa.low and aa.high
+        pair.setting.key: max(aa.high, 1 / aa.low) - 1
+        for pair, aa in verdicts.items()
+        if pair.step.name == "aa" and len(pair.ratios) >= FEWEST_FOR_INTERVAL
+        if aa.low and aa.high
     }
-    why = _differs(differs)
-    for place, pair in enumerate(made):
-        if differs and pair.step.name != "aa" and verdicts[place].verdict != "invalid":
-            verdicts[place] = replace(
-                verdicts[place], verdict="invalid", why=why, obstacle=why, blocks_needed=None
-            )
-    named = {("routes", name): read for name, read in readers(run).items()}
-    details = _details(families, verdicts, share, readers={**PERCENTILES, **named}, **method)
-    ordered = sorted(enumerate(made), key=lambda one: one[1].step.name != "aa")
     return [
-        _comparison(run, pair, verdicts[place], floors, details.get(place, {}))
-        for place, pair in ordered
+        _comparison(run, pair, verdicts[pair], floors, details.get(pair, {}))
+        for pair in sorted(made, key=lambda pair: pair.step.name != "aa")
     ]
-
-
-def _family(pair: Pair, chosen: Collection[str]) -> str:
-    """Return which pairs *pair* is judged together with: aa, unjudged, rate (at a fixed rate) or
-    judged.
-
-    chosen: the steps for which the plan asks for a verdict; empty for all
-    """
-    name = pair.step.name
-    if name == "aa":
-        return name
-    if chosen and name not in {*chosen, BEST}:
-        return "unjudged"
-    return "rate" if pair.is_at_rate else "judged"
-
-
-def _verdicts(family: Mapping[int, Pair], **method: Any) -> dict[int, Verdict]:
-    """Return the verdicts on the throughput of pairs that are judged together. They hold without
-    disturbed blocks, too.
-
-    method: the arguments of judge_family()
-    """
-    gates = {place: pair.gate for place, pair in family.items()}
-    found = judge_family(
-        {place: pair.ratios for place, pair in family.items()},
-        totals={place: pair.totals for place, pair in family.items()},
-        gates=gates,
-        **method,
-    )
-    lasting = found
-    if any(seen.marked for pair in family.values() if (seen := others(pair.cells))):
-        lasting = judge_family(
-            {place: pair.undisturbed for place, pair in family.items()}, gates=gates, **method
-        )
-    return {
-        place: robust(found[place], lasting[place], pair.cells) for place, pair in family.items()
-    }
-
-
-def _details(
-    families: Mapping[str, Sequence[tuple[int, Pair]]],
-    verdicts: Mapping[int, Verdict],
-    share: float,
-    **method: Any,
-) -> dict[int, dict[Detail, JudgedRatio]]:
-    """Return the compared percentiles and routes of each pair, by the place of the pair.
-
-    A/A pairs are a family of their own. A percentile or route in which an A/A pair differs is
-    invalid in all other pairs. All of a pair are invalid if a gate or A/A withholds the verdict on
-    its throughput.
-    """
-    timed: dict[bool, dict[int, Pair]] = {True: {}, False: {}}
-    for kind in ("aa", "judged", "rate"):
-        for place, pair in families.get(kind, ()):
-            if verdicts[place].obstacle.code != SHORT:
-                timed[kind == "aa"][place] = pair
-    # if all judged throughputs differ, their share of the level is free for the latencies;
-    # so it is if no throughput is judged, because all() of nothing is True
-    passed_on = share * all(
-        verdicts[place].verdict in DIFFERENT for place, _ in families.get("judged", ())
-    )
-    same = latencies(timed[True], **method)
-    found = latencies(timed[False], share=SHARES["tails"] + passed_on, **method)
-    noisy = {
-        detail
-        for of_pair in same.values()
-        for detail, ratio in of_pair.items()
-        if ratio.verdict in DIFFERENT
-    }
-    for place, of_pair in found.items():
-        is_withheld = verdicts[place].verdict == "invalid" or bool(verdicts[place].obstacle.code)
-        for detail, ratio in of_pair.items():
-            if is_withheld or detail in noisy:
-                of_pair[detail] = replace(ratio, verdict="invalid")
-    return same | found
-
-
-def robust(verdict: Verdict, undisturbed: Verdict, cells: Sequence[CellResult]) -> Verdict:
-    """Withdraw *verdict* on *cells* if it does not hold without the load of other processes that
-    the run measured.
-    """
-    seen = others(cells)
-    if seen is None or verdict.verdict not in DECIDED or verdict.verdict == undisturbed.verdict:
-        return verdict
-    why = message(
-        "{used}. Without the blocks in which other processes used more than {most:.0%}, and "
-        "with all other times corrected for the cores that these processes took, the verdict "
-        "would be: {word}. Measure again when the machine is quiet",
-        code=BUSY, used=seen.used, most=MOST_BUSY, word=undisturbed.word,
-    )  # fmt: skip
-    return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=None)
-
-
-def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:
-    """Withdraw *verdict* if throughput is not judged, or if an arm was not timed for long enough at
-    each setting.
-    """
-    needed = max(
-        blocks_to_time([*cells.values()])
-        for single in pair.singles
-        for cells in single.arms.values()
-    )
-    if pair.step.name == "best":  # the other half of the blocks chose the settings
-        needed *= 2
-    if verdict.verdict == "invalid":
-        return verdict
-    if not_judged:
-        return replace(
-            verdict,
-            verdict="unjudged",
-            p=None,
-            why=not_judged,
-            obstacle=NOTHING,
-            blocks_needed=None,
-        )
-    if not needed:
-        delay = delay_by_tcp(pair.cells) if verdict.verdict == "inconclusive" else NOTHING
-        return replace(verdict, why=delay, obstacle=delay, blocks_needed=None) if delay else verdict
-    why = message(
-        "one of the two compared measurements was timed for less than {least_s:g} s in total: use "
-        "--blocks {blocks} or a longer --duration",
-        code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
-    )  # fmt: skip
-    most = max(needed, verdict.blocks_needed or 0)
-    return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
 
 
 def _comparison(
@@ -387,28 +69,27 @@ def _comparison(
     pair: Pair,
     verdict: Verdict,
     floors: Mapping[Key, float],
-    details: Mapping[Detail, JudgedRatio],
+    details: Details,
 ) -> Comparison:
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
-    below, above = ([*by_block.values()] for by_block in pair.arms.values())
+    below, above = ([*by_block.values()] for by_block in pair.arms)
     # a pair over all settings has no cells of its own, so these figures and its notes are empty
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
-    arms = (step.denominator, step.numerator)
     differs = [
-        *confounds(step, run.runtimes),
+        *build_confounds(step, run.runtimes),
         *host_confounds(step, run),
-        *shape_confounds(arms, (below, above)),
+        *shape_confounds(step, (below, above)),
     ]
     return Comparison(
         **vars(_beside_others(verdict, beside)),
-        system=pair.setting[0],
-        params=pair.params,
+        system=pair.setting.system,
+        params=pair.setting.params,
         numerator=step.numerator,
         denominator=step.denominator,
         step=step.name,
         blocks=len(pair.ratios),
         # of two settings, the A/A of the numerator's
-        noise_floor=floors.get([pair.setting, *pair.sides][-1]),
+        noise_floor=floors.get([pair.setting, *pair.sides][-1].key),
         confounds=[] if step.name in ("aa", *OF_VALUES) else differs,
         notes=[*full(used, in_use, cells), *_notes(pair, run)],
         saturation=used,
@@ -416,14 +97,14 @@ def _comparison(
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
         others=beside.share if beside else None,
         is_beside_others=beside is not None and beside.is_busy,
-        settings=[Setting(system=key[0], params=parameters(key)) for key in pair.covered],
+        settings=[*pair.covered],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else AllFactors(),
         tails={name: ratio for (kind, name), ratio in details.items() if kind == "tails"},
         routes={name: ratio for (kind, name), ratio in details.items() if kind == "routes"},
         dependence=dependence(pair.ratios),
         trace=of_cells(
-            cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()
+            cell for side in (0, 1) for one in pair.singles for cell in one.arms[side].values()
         ),
     )
 
@@ -468,27 +149,50 @@ def _uncounted(pair: Pair) -> Iterator[Message]:
     yield replace(note, code=UNCOUNTED)
 
 
-def packages_at(setting: Setting, compared: Comparison, run: Run) -> dict[str, str]:
-    """Return the packages with which the service of a compared setting ran, under the numerator's
-    runtime: versions by name. They are empty if gilscope does not know them.
+# ---- factors -------------------------------------------------------------------------------------
+
+
+def factors(pair: Pair) -> AllFactors:
+    """Split the throughput ratio into two factors: the cores in use, and the CPU time per request.
+
+    The factors are given for all processes, and for only the services and only the clients.
+    cores_used:      ratio of the cores in use
+    cpu_per_request: inverted ratio of CPU time per request; above 1, a request takes less CPU time
+    The result is empty if any cell does not report its CPU time.
     """
-    for cell in run.cells:
-        is_there = setting_key(cell.system, cell.params) == setting.key
-        if is_there and cell.arm == compared.numerator:
-            known = run.fingerprints.get(ENVIRONMENTS, {}).get(cell.environment, {})
-            return dict(known.get(SERVICE, {}).get("packages", {}))
-    return {}
+    made: dict[str, Factors] = {}
+    for side, kinds in KINDS.items():
+        cpu = pair.log_ratios(partial(_cpu_ns, kinds))
+        if cpu.keys() != pair.ratios.keys():
+            return AllFactors()
+        cores = {block: ratio - cpu[block] for block, ratio in pair.ratios.items()}
+        seen = effect([*cores.values()]), effect([*cpu.values()])
+        rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen)
+        # two medians need not add up to the median of the sum, so each factor takes half of the
+        # rest
+        cores_used, cpu_per_request = (_interval(estimate, rest / 2) for estimate in seen)
+        made[side] = Factors(cores_used=cores_used, cpu_per_request=cpu_per_request)
+    return AllFactors(**made["both"], service=made["service"], client=made["client"])
 
 
-def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
-    """Return the confounds of all comparisons in *compared*, each once."""
-    return [
-        *dict.fromkeys(confound for comparison in compared for confound in comparison.confounds)
-    ]
+def _interval(seen: Estimate, moved: float) -> RatioInterval:
+    """Convert an estimate of a logarithm to one of the value itself, with its interval.
 
-
-def answering(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons that decide the run's verdict: those over all settings, or else all of
-    *compared*.
+    moved: added to its value; the interval is widened to hold the sum
     """
-    return [comparison for comparison in compared if comparison.is_over_all] or list(compared)
+    value = seen.value + moved
+    ratio, low, high = exp(value), exp(min(seen.low, value)), exp(max(seen.high, value))
+    return (
+        RatioInterval(ratio=ratio, low=low, high=high)
+        if isfinite(seen.half_width)
+        else RatioInterval(ratio=ratio)
+    )
+
+
+def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
+    """Return the CPU time per request of services, clients or both, in ns.
+
+    None if it is unknown or 0 for any of them.
+    """
+    spent = [METRICS[f"{kind}_cpu_ns_per_request"].read(cell) for kind in kinds]
+    return sum(ns or 0 for ns in spent) if all(spent) else None

@@ -1,8 +1,9 @@
 """Write the report's notes on closed connections, on requests that were sent twice, and on delays
 by TCP.
 
-analysis/comparing.py adds the notes to a comparison, and withdraws blocks_needed if TCP delays the
-answers, because more blocks do not help. An arm is a runtime, or a service that already runs.
+analysis/comparing.py adds the notes to a comparison. analysis/pair_verdicts.py withdraws
+blocks_needed if TCP delays the answers, because more blocks do not help. An arm is a
+runtime, or a service that already runs.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,9 @@ from math import inf
 from operator import attrgetter
 from statistics import median
 
-from analysis.cell_index import grouped
+from analysis.cell_index import grouped, is_open
 from analysis.formats import whole
-from analysis.metrics import cpu_ns, median_of, replaced, requests_per_connection
-from analysis.open_loop import is_open
+from analysis.metrics import cores_used, median_of, replaced, requests_per_connection
 from analysis.others import MOST_BUSY, others
 from core.messages import NOTHING, Message, listed, message
 from core.request_plan import Request, RequestPlan
@@ -165,5 +165,5 @@ def _is_delayed(cell: CellResult) -> bool:
     cores.
     """
     # an unknown CPU time counts as infinite, so that nothing is claimed
-    used_cores = (cpu_ns(cell.services) or inf) / (cell.wall_ns or 1)
-    return (cell.latency.percentile("p50") or 0) in DELAYED_ACK_NS and used_cores < MOST_IDLE_CORES
+    used = cores_used(cell, cell.services) or inf
+    return (cell.latency.percentile("p50") or 0) in DELAYED_ACK_NS and used < MOST_IDLE_CORES

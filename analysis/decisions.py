@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from analysis.comparing import DECIDED, SHORT, Comparison, answering, compare
+from analysis.comparing import compare
+from analysis.comparison_words import Comparison, answering
 from analysis.judging import MOST_DOZENS, slower_beyond
+from analysis.pair_verdicts import SHORT
 from analysis.significance import SHARES, fewest_blocks_anytime
-from record.comparison import Verdict
+from record.comparison import DECIDED, Verdict
 from record.saved_plan import Until
 from record.saved_run import Run
 

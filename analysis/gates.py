@@ -2,8 +2,9 @@
 reliable numbers.
 
 A gate returns a message with the reason, or an empty message (falsy) if the cells pass. A gate
-withholds the verdict of a comparison, but a note only stands beside it. analysis/pairs.py,
-comparing.py, choice.py and contests.py ask the gates. docs/evidence.md explains gates and notes.
+withholds the verdict of a comparison, but a note only stands beside it. pairs.py,
+pair_verdicts.py, choice.py and reports/parts/contest.py ask the gates. docs/evidence.md explains
+gates and notes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,17 +14,17 @@ from operator import attrgetter
 from statistics import median
 from typing import Any
 
-from analysis.cell_index import Row, grouped, reasons, request_ns
-from analysis.host_facts import cores_of
-from analysis.metrics import cpu_ns, median_of
-from analysis.open_loop import is_open
+from analysis.cell_index import Row, grouped, is_open, reasons, request_ns
+from analysis.metrics import all_cores_used, cores_used, median_of
 from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
 from core.cell import Value
+from core.layout import Host, Layout
 from core.messages import AND, NOTHING, Message, listed, message
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from core.user_service import SERVER, VARIANT
+from record.saved_plan import MachineFacts
 from record.saved_run import DISTURBANCES, CellResult, Run
 
 # minimum timed window of an arm over all blocks; docs/measurements/statistics.md has simulations
@@ -42,6 +43,8 @@ GIL_AND_JIT = {
     "JIT": ("jit_enabled_ready", "jit_enabled_end"),
 }
 FAILED = "failed"  # code of the message that measurements failed, which reports/ reads
+# the layout of a run on one machine, whose name is empty
+ALONE = Layout(hosts={"": Host(name="", address="")}, services_on="", clients_on=("",))
 NO_COMMON_BLOCK = message(
     "no block (round of measurement) has measurements of both sides of the comparison"
 )
@@ -49,21 +52,17 @@ NO_COMMON_BLOCK = message(
 
 def failed_gate(cells: Sequence[CellResult]) -> Message:
     """Return why one of *cells* is invalid or failed; an empty message if all are ok."""
-    invalid = [cell for cell in cells if cell.status == "invalid"]
-    failed = [cell for cell in cells if cell.status == "failed"]
-    if invalid:
-        reason = reasons(invalid[:1])[0]
+    by_status = grouped(cells, attrgetter("status"))
+    if invalid := by_status.get("invalid"):
+        first, reason = invalid[0], reasons(invalid)[0]
         return message(
-            "{arm} in block {block}: {reason}",
-            arm=invalid[0].arm,
-            block=invalid[0].block,
-            reason=reason,
+            "{arm} in block {block}: {reason}", arm=first.arm, block=first.block, reason=reason
         )
-    if failed:
-        reason = reasons(failed)[0]
+    if failed := by_status.get("failed"):
         failures = message(
             "{count} of {all} measurements failed", count=len(failed), all=len(cells)
         )
+        reason = reasons(failed)[0]
         return message("{failures}: {reason}", code=FAILED, failures=failures, reason=reason)
     return NOTHING
 
@@ -153,19 +152,35 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
     return len(windows_ns) + ceil((LEAST_TIMED_NS - sum(windows_ns)) / median(windows_ns))
 
 
+def cores_of(run: Run, *roles: str) -> int:
+    """Return on how many cores, over all hosts, the processes of *roles* may run; 0 if unknown.
+
+    On a host where all of the roles are pinned (--pin), only the pinned cores count.
+    """
+    layout, method = run.plan.layout or ALONE, run.plan.method
+    pins = {SERVICE: method.pin_services, CLIENT: method.pin_clients}
+    names = {SERVICE: (layout.services_on,), CLIENT: layout.clients_on}
+    facts: dict[str, MachineFacts] = {"": run.machine, **run.machine.hosts}
+    cores = []
+    for host in dict.fromkeys(name for role in roles for name in names[role]):
+        pinned = [pins[role] for role in roles if host in names[role]]
+        usable = len(layout.hosts[host].cpus) or facts.get(host, MachineFacts()).available_cores
+        cores.append(len(set().union(*pinned)) if all(pinned) else usable)
+    return sum(cores) if all(cores) else 0
+
+
 def saturation(cell: CellResult, cores: int) -> float | None:
     """Return the share of the cores available to clients that the clients used in a measurement;
     None if unknown.
 
     Clients without a GIL can use all *cores*. Each client process with a GIL can use one core.
     """
-    spent_ns = cpu_ns(cell.clients)
-    if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:
+    used = cores_used(cell, cell.clients)
+    if used is None or cell.status != "ok" or not cores:
         return None
     # an unknown state counts as with a GIL
     with_gil = any(client.gil_enabled_end is not False for client in cell.clients)
-    usable = min(cores, len(cell.clients)) if with_gil else cores
-    return spent_ns / (cell.wall_ns * usable)
+    return used / (min(cores, len(cell.clients)) if with_gil else cores)
 
 
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
@@ -181,13 +196,8 @@ def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
     if unknown.
     """
     cores = cores_of(run, SERVICE, CLIENT)
-    spent = [
-        (cpu_ns([*cell.services, *cell.clients]), cell.wall_ns)
-        for cell in cells
-        if cell.status == "ok"
-    ]
-    shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
-    return median(shares) if shares else None
+    used = median_of(all_cores_used, (cell for cell in cells if cell.status == "ok"))
+    return used / cores if used and cores else None
 
 
 def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) -> list[Message]:
@@ -296,14 +306,12 @@ def idle_share(row: Row, cores: int) -> float | None:
     None if CPU times are unknown, if more than cores + 1 requests are in flight, or if requests
     come at a RATE.
     """
-    spent = [
-        (cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in row.good if cell.clients
-    ]
-    is_known = spent and all(ns and wall_ns for ns, wall_ns in spent)
+    timed = [cell for cell in row.good if cell.clients]
+    used = [*filter(None, map(all_cores_used, timed))]
     under_way = _under_way(row.params)
-    if not is_known or under_way > cores + 1 or is_open(row.params):
+    if not used or len(used) < len(timed) or under_way > cores + 1 or is_open(row.params):
         return None
-    return 1 - median((ns or 0) / wall_ns for ns, wall_ns in spent) / min(cores, under_way)
+    return 1 - median(used) / min(cores, under_way)
 
 
 def _under_way(params: Mapping[str, Any]) -> float:

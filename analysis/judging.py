@@ -3,9 +3,9 @@
 The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines
 each verdict, and how the number of missing blocks is estimated.
 
-A family is all comparisons whose p values are adjusted together. analysis/comparing.py and
-details.py call judge_family() for a run, and reports/compare/compared_runs.py calls judge_runs().
-The keys that identify comparisons are the caller's. Log-ratios are above 0 if the numerator is
+A family is all comparisons whose p values are adjusted together. analysis/pair_verdicts.py calls
+judge_family() for a run, and reports/compare/compared_runs.py calls judge_runs(). The keys that
+identify comparisons are the caller's. Log-ratios are above 0 if the numerator is
 faster. benchmarks/method_simulated.py simulates the error rates: run it after a change.
 """
 

@@ -35,13 +35,6 @@ from record.saved_run import CellResult
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by key; None if unknown
-# requests that a percentile needs
-FEWEST = {
-    "p50": 20,
-    "p90": 100,
-    "p99": 1000,
-    "p999": 10_000,
-}  # so that ten of them lie beyond it
 # figures that a histogram knows exactly, from one request on
 EXACT = ("min", "mean", "max")
 UNITS = {
@@ -188,9 +181,15 @@ def cpu_ns(processes: Sequence[ProcessUsage]) -> int | None:
     return _of_all(sum, processes, "cpu_user_ns", "cpu_system_ns")
 
 
-def _service_cores(cell: CellResult) -> float | None:
-    used_ns = cpu_ns(cell.services)
+def cores_used(cell: CellResult, processes: Sequence[ProcessUsage]) -> float | None:
+    """Return how many cores *processes* of a cell used while requests counted; None if unknown."""
+    used_ns = cpu_ns(processes)
     return used_ns / cell.wall_ns if used_ns is not None and cell.wall_ns else None
+
+
+def all_cores_used(cell: CellResult) -> float | None:
+    """Return how many cores services and clients used together; None if unknown."""
+    return cores_used(cell, [*cell.services, *cell.clients])
 
 
 def _of_all(
@@ -200,16 +199,11 @@ def _of_all(
     return pool(counts) if counts and None not in counts else None
 
 
-def is_proportional(processes: Sequence[ProcessUsage]) -> bool:
-    """Return whether the proportional set size (PSS) of every process is known."""
-    return all(process.pss_bytes for process in processes)
-
-
 def memory_bytes(processes: Sequence[ProcessUsage]) -> int | None:
     """Return the memory of all *processes*: the sum of their PSS, or else of their peak RSS; None
     if unknown.
     """
-    name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
+    name = "pss_bytes" if all(process.pss_bytes for process in processes) else "max_rss_bytes"
     sizes: list[int] = [getattr(process, name) or 0 for process in processes]
     return sum(sizes) if all(sizes) else None
 
@@ -225,9 +219,9 @@ def percentile_ns(latency: Histogram, name: str) -> int | None:
     """Return a percentile (or min, mean, max) of a histogram; None if fewer than 10 requests lie
     beyond it.
     """
-    if latency.count < FEWEST.get(name, 1):
-        return None
-    return getattr(latency, f"{name}_ns") if name in EXACT else latency.percentile(name)
+    if name not in EXACT:
+        return latency.shown_percentile(name)
+    return getattr(latency, f"{name}_ns") if latency.count else None
 
 
 def _of_histogram(kind: str, name: str) -> Reader:
@@ -238,7 +232,7 @@ def _counted(pool: Callable[[list[int]], int], processes: str, name: str) -> Rea
     return lambda cell: _of_all(pool, getattr(cell, processes), name)
 
 
-# the keys that FEWEST and EXACT have, in the order of columns; values as in Metric.meaning
+# by the name of a percentile, or of EXACT, in the order of columns; values as in Metric.meaning
 LATENCIES = {
     "min": "shortest",
     "mean": "mean",
@@ -415,7 +409,7 @@ _ALL = (
     Metric(
         "service_cores",
         "CPU cores that all service processes used together",
-        _service_cores,
+        lambda cell: cores_used(cell, cell.services),
         better=LESS,
         label=message("Service CPU"),
         unit=CORES,

@@ -4,9 +4,9 @@ processes.
 Other processes are those that do not belong to the run. On a virtual machine, steal time counts as
 one of them.
 
-The figures come from CellResult.others, a dict by host of record/cell_parts.py: OtherProcesses.
-analysis/comparing.py withdraws verdicts that disturbed blocks may have caused, and reports/ shows
-the sentences. Programs "beside" the services, such as their database, belong to the run.
+The figures come from CellResult.others, a dict by host of record/result_parts.py: OtherProcesses.
+analysis/pair_verdicts.py withdraws verdicts that disturbed blocks may have caused, and reports/
+shows the sentences. Programs "beside" the services, such as their database, belong to the run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from typing import Literal
 
 from analysis.formats import SMALL, microseconds, percent, whole_percent
 from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, verbatim
-from record.cell_parts import OtherProcesses as Seen
+from record.result_parts import OtherProcesses as Seen
 from record.saved_run import CellResult
 
 MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is marked

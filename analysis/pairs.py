@@ -5,45 +5,40 @@ Arms are runtimes, or services that already run. Each such service is compared w
 as step `other`. If a parameter has several values in a plan, each value is compared with the first
 value, under each runtime.
 
-analysis/comparing.py judges the pairs. A step (analysis/steps.py) names the two arms of a pair. The
-mappings *arms* have the denominator first, and the code here and in comparing.py takes their values
-in this order. A log-ratio is above 0 if the numerator is faster.
+analysis/pair_verdicts.py judges the pairs. A step (analysis/steps.py) names the two arms of a pair.
+Wherever two arms or settings are in order, the denominator's are first. A log-ratio is above 0 if
+the numerator is faster.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from operator import attrgetter
 
 from analysis.cell_index import Cells as CellIndex
-from analysis.cell_index import grouped, request_ns, runtimes
+from analysis.cell_index import grouped, is_open, request_ns, runtimes
 from analysis.gates import failed_gate, mixed, state_gate
-from analysis.open_loop import is_open
 from analysis.others import MOST_BUSY, load
 from analysis.stats import log_ratios, mean_over_cells, totals
 from analysis.steps import Step, steps
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from core.sweeps import Sweep, sweeps, swept_names, varying_names
-from record.comparison import OVER_ALL, VALUE, setting_key
+from record.comparison import OVER_ALL, VALUE, Key, Setting
 from record.saved_run import CellResult, Run
 
-# the keys of Pair.arms, in their order, and names of fields of Step
-SIDES = ("denominator", "numerator")
 NONE_PASSED = message("no setting passed its validity checks")
 
-Setting = tuple[str, str]  # system, parameters as text
 Cells = Mapping[int, CellResult]  # by block
 ByBlock = dict[int, float]  # log-ratios, or times in ns
 # a block counts if its slices are so many times as long as the longest requests that matter
 LEAST_TAILS = 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Pair:
     """The measurements (cells) of two compared runtimes or services, for one setting or for several
-    settings.
+    settings. A pair is equal only to itself, so that it can be a key.
 
     arms:  the cells of the denominator and of the numerator
     over:  the pairs of the single settings, if this pair covers several settings; *arms* are then
@@ -53,32 +48,23 @@ class Pair:
 
     setting: Setting
     step: Step
-    arms: Mapping[str, Cells]
+    arms: tuple[Cells, Cells] = ({}, {})
     over: tuple["Pair", ...] = ()
     sides: tuple[Setting, ...] = ()
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """The parameters with which the two runtimes or services were measured, by
-        parameter name.
-        """
-        return parameters(self.setting)
 
     @property
     def cells(self) -> list[CellResult]:
         """The measurements (cells) of both compared runtimes or services in one list, at all
         settings that this pair covers.
         """
-        arms = [cells for single in self.singles for cells in single.arms.values()]
+        arms = [cells for single in self.singles for cells in single.arms]
         return [cell for cells in arms for cell in cells.values()]
 
     @property
     def is_at_rate(self) -> bool:
         """Whether requests came at a fixed rate (RATE) in one of the compared measurements."""
         return any(
-            is_open(parameters(setting))
-            for one in self.singles
-            for setting in (one.setting, *one.sides)
+            is_open(setting.params) for one in self.singles for setting in (one.setting, *one.sides)
         )
 
     @property
@@ -128,8 +114,8 @@ class Pair:
         """The number of blocks that do not count, because of slices that were too short in one of
         the arms.
         """
-        measured = set.intersection(*map(set, self.arms.values()))
-        counted = set.intersection(*(set(self._timed(cells)) for cells in self.arms.values()))
+        measured = set.intersection(*map(set, self.arms))
+        counted = set.intersection(*map(set, map(self._timed, self.arms)))
         return len(measured) - len(counted)
 
     @cached_property
@@ -139,7 +125,7 @@ class Pair:
         """
         return (
             0
-            if is_open(self.params)
+            if is_open(self.setting.params)
             else max((cell.turns.tail_ns for cell in self.cells), default=0)
         )
 
@@ -189,7 +175,7 @@ class Pair:
         # a gate leaves a setting out of a mean, but a single setting keeps its own ratios
         passed = [single for single in self.singles if not (self.over and single.gate)]
         return mean_over_cells(
-            of(*map(known, map(single._timed, single.arms.values()))) for single in passed
+            of(*map(known, map(single._timed, single.arms))) for single in passed
         )
 
     def _timed(self, cells: Cells) -> Cells:
@@ -212,11 +198,6 @@ class Interaction(Pair):
         numerator's runtime
     """
 
-    @property
-    def cells(self) -> list[CellResult]:
-        """The measurements (cells) of both comparisons in one list."""
-        return [cell for single in self.over for cell in single.cells]
-
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
         # the change of the step: its log-ratio at the last value minus that at the first
         below, above = (single._mean(of, known) for single in self.over)
@@ -228,11 +209,6 @@ class Interaction(Pair):
         all checks.
         """
         return next((single.gate for single in self.over if single.gate), NOTHING)
-
-
-def parameters(setting: Setting) -> dict[str, Any]:
-    """Return the values of a setting's parameters by parameter name."""
-    return dict(json.loads(setting[1] or "{}"))
 
 
 def times_ns(cells: Cells) -> ByBlock:
@@ -277,13 +253,14 @@ def pairs(run: Run) -> list[Pair]:
     index = CellIndex(run)
     cells = _cells(run, index)
     made = []
-    for setting, by_arm in cells.items():
-        planned = index.settings[setting].runtimes if setting in index.settings else None
+    for key, by_arm in cells.items():
+        row = index.settings.get(key)
         for step in found:
-            runtimes_needed = {step.denominator, again.get(step.numerator, step.numerator)}
-            if planned is None or runtimes_needed <= {*planned}:  # native programs have no runtime
-                both = {side: by_arm.get(getattr(step, side), {}) for side in SIDES}
-                made.append(Pair(setting=setting, step=step, arms=both))
+            needed = {step.denominator, again.get(step.numerator, step.numerator)}
+            # services that already run have no row, and native programs no runtime
+            if not row or row.runtimes is None or needed <= {*row.runtimes}:
+                below, above = (by_arm.get(arm, {}) for arm in step.arms)
+                made.append(Pair(setting=Setting.of_key(key), step=step, arms=(below, above)))
     if run.plan.judged_steps and VALUE not in run.plan.judged_steps:
         return made
     swept, is_all = ([], False) if run.plan.view else _sweeps(cells, index)
@@ -304,17 +281,15 @@ def _over_all(made: Sequence[Pair], found: Sequence[Step]) -> Iterator[Pair]:
         same = [pair for pair in made if pair.step == step]
         if same:
             over = tuple([pair for pair in same if pair.is_comparable] or same)
-            yield Pair(
-                setting=(OVER_ALL, ""), step=step, arms={side: {} for side in SIDES}, over=over
-            )
+            yield Pair(setting=Setting(system=OVER_ALL, params={}), step=step, over=over)
 
 
-def _sweeps(cells: Iterable[Setting], index: CellIndex) -> tuple[list[Sweep], bool]:
+def _sweeps(keys: Iterable[Key], index: CellIndex) -> tuple[list[Sweep], bool]:
     """Return the sweeps of the measured settings, and whether these settings are only the values of
     sweeps.
     """
-    by_system = grouped(cells, lambda setting: setting[0])
-    settings = {system: [*map(parameters, mine)] for system, mine in by_system.items()}
+    by_system = grouped(map(Setting.of_key, keys), attrgetter("system"))
+    settings = {system: [*map(attrgetter("params"), mine)] for system, mine in by_system.items()}
     fixed = {name for row in index.settings.values() for name in row.fixed}
     found = sweeps(settings, fixed)
     is_all = len(settings) == 1 and all(
@@ -325,53 +300,45 @@ def _sweeps(cells: Iterable[Setting], index: CellIndex) -> tuple[list[Sweep], bo
 
 def _of_sweep(
     sweep: Sweep,
-    cells: Mapping[Setting, Mapping[str, Cells]],
+    cells: Mapping[Key, Mapping[str, Cells]],
     arms: Sequence[str],
     ends: Step | None,
 ) -> Iterator[Pair]:
     """Yield the pairs of a sweep: under each of *arms*, each value with the first, and how the step
     *ends* changes.
     """
-    first, *others = (setting_key(sweep.system, params) for params in sweep.params)
-    setting = setting_key(sweep.system, sweep.others)
+    first, *others = (Setting(system=sweep.system, params=params) for params in sweep.params)
+    setting = Setting(system=sweep.system, params=sweep.others)
     last: dict[str, Pair] = {}
     for arm in arms:
         for other in others:
-            sides = {
-                "denominator": cells[first].get(arm, {}),
-                "numerator": cells[other].get(arm, {}),
-            }
-            if all(sides.values()):
+            below, above = cells[first.key].get(arm, {}), cells[other.key].get(arm, {})
+            if below and above:
                 step = Step(name="value", denominator=arm, numerator=arm)
-                last[arm] = Pair(setting=setting, step=step, arms=sides, sides=(first, other))
+                last[arm] = Pair(
+                    setting=setting, step=step, arms=(below, above), sides=(first, other)
+                )
                 yield last[arm]
-    if ends and {ends.denominator, ends.numerator} <= {*last}:
-        both = (last[ends.denominator], last[ends.numerator])
-        step = Step(name="interaction", denominator=ends.denominator, numerator=ends.numerator)
-        if both[0].sides == both[1].sides:
-            yield Interaction(
-                setting=setting,
-                step=step,
-                arms={side: {} for side in SIDES},
-                over=both,
-                sides=both[0].sides,
-            )
+    if ends and {*ends.arms} <= {*last}:
+        one, two = (last[arm] for arm in ends.arms)
+        step = replace(ends, name="interaction", causes=())
+        if one.sides == two.sides:
+            yield Interaction(setting=setting, step=step, over=(one, two), sides=one.sides)
 
 
-def _cells(run: Run, index: CellIndex) -> dict[Setting, dict[str, Cells]]:
+def _cells(run: Run, index: CellIndex) -> dict[Key, dict[str, Cells]]:
     """Return the measurements that ran client processes, by setting, runtime or service, and block.
 
     Settings are in the plan's order.
     """
     service = run.plan.user_service
     group = service.name if service and service.targets else ""  # replaces the name of the system
-    found: dict[Setting, dict[str, Cells]] = {}
+    found: dict[Key, dict[str, Cells]] = {}
     for (system, params), setting in index.settings.items():
         for arm in index.arms:
             blocks = index.blocks((system, params), arm)
-            if (
-                blocks and setting.params.get("NUM_CLIENTS") != 0
-            ):  # services without clients take up memory, not time
+            # services without clients take up memory, not time
+            if blocks and setting.params.get("NUM_CLIENTS") != 0:
                 name = system if group and arm == NATIVE else arm
                 found.setdefault((group or system, params), {})[name] = blocks
     return found

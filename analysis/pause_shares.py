@@ -17,8 +17,8 @@ import numpy as np
 
 from analysis.cell_index import Row
 from analysis.stats import Estimate, Floats, effect
-from record.cell_parts import Slow
 from record.child_lines import ServiceResult
+from record.result_parts import Slow
 from record.saved_run import CellResult
 
 PERCENTILES: Mapping[str, str] = {

@@ -1,7 +1,7 @@
 """Routes: the requests of a user's service by name, with the figures of each and its mean latency.
 
 A route is the requests of a plan that have one name. The place of a route is its index in names()
-and in CellResult.routes. analysis/comparing.py compares the routes of two arms, and
+and in CellResult.routes. analysis/pair_verdicts.py compares the routes of two arms, and
 reports/sections/routes.py shows them.
 """
 

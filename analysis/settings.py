@@ -106,6 +106,11 @@ def system_name(system: str, names: Mapping[str, str]) -> Message:
     return message("System {number}", number=system)
 
 
+def titled(system: str, titles: Mapping[str, str]) -> Message:
+    """Return the title of a system, or its name if *titles* lacks the system."""
+    return Message(msgid=titles[system]) if system in titles else verbatim(system)
+
+
 def place_in_plan(params: Mapping[str, Value], varying: Iterable[str], *, is_own: bool) -> str:
     """Return what distinguishes a setting: the values of *varying* parameters, and a user's
     topology as '2x1'.

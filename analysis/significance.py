@@ -16,7 +16,7 @@ from math import comb
 
 import numpy as np
 
-from analysis.stats import FEWEST_FOR_INTERVAL, Floats, logs
+from analysis.stats import FEWEST_FOR_INTERVAL, Floats, floats, logs
 from core.messages import Message, message
 
 # At most one report in 20 has a false claim: 4 % of reports at the first look, and 1 % at later
@@ -40,18 +40,24 @@ DEPENDENT_ALPHA = 0.05  # level of the test for dependence
 DEPENDENT: Message = message("successive blocks are correlated, so the interval may be too narrow")
 
 
-def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
+def sign_flip_p(
+    per_block: Sequence[float] | Floats, *, seed: int = 0, one_sided: bool = False
+) -> float:
     """Return the two-sided p value of a sign-flip test of the hypothesis that both arms are alike.
 
     p is the probability that random signs give a sum as far from 0 as the observed sum of clipped()
     values.
     per_block: log-ratios, shape (blocks,)
     seed:      seed of the random signs, which are used above 32 blocks; up to 32 blocks, p is exact
+    one_sided: whether the hypothesis is that the values are 0 or less
     The test is valid if both signs of a block are equally likely, given the other blocks. p is
     never below 2 ** (1 - blocks): 3 blocks cannot give less than 0.25.
     Source: Fisher (1935), section 21; Maritz (1979) for bounded scores.
     """
-    return sum_flip_p(clipped(per_block), seed=seed)
+    scores = clipped(per_block)
+    if one_sided and scores.sum() <= 0:
+        return 1.0
+    return sum_flip_p(scores, seed=seed) / (2 if one_sided else 1)
 
 
 def clipped(per_block: Sequence[float] | Floats) -> Floats:
@@ -60,7 +66,7 @@ def clipped(per_block: Sequence[float] | Floats) -> Floats:
     Because of the limit, one stalled cell cannot hide an effect. The limit does not depend on
     signs, so sign flips stay exact.
     """
-    values = np.asarray(per_block, dtype=np.float64)
+    values = floats(per_block)
     bound = CLIP * float(np.median(np.abs(values)))
     return np.clip(values, -bound, bound)
 
@@ -99,7 +105,7 @@ def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -
     not grow on average. p is 1 divided by the largest wealth so far.
     Source: Shafer and Vovk (2019), chapter 3; Ville (1939); docs/statistics.md.
     """
-    values = np.asarray(per_block, dtype=np.float64)
+    values = floats(per_block)
     sizes = np.array([np.median(np.abs(values[: end + 1])) for end in range(values.size)])
     scores = np.clip(np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0), -1, 1)
     bets = STAKES if one_sided else np.concatenate([STAKES, -STAKES])
@@ -107,21 +113,17 @@ def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -
     return float(1 / max(1.0, wealth.max(initial=1.0)))
 
 
-def one_sided_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
-    """Return the p value of a sign-flip test of the hypothesis that the values are 0 or less."""
-    return sign_flip_p(per_block, seed=seed) / 2 if clipped(per_block).sum() > 0 else 1.0
-
-
 def outside_p(
-    per_block: Sequence[float] | Floats, margin: float, one_sided_p: Callable[[Floats], float]
+    per_block: Sequence[float] | Floats, margin: float, test: Callable[..., float]
 ) -> float:
     """Return the p value of the hypothesis that the effect is *margin* or more, in either
     direction.
 
+    test: sign_flip_p() or anytime_p()
     Source: Schuirmann (1987), two one-sided tests.
     """
-    values = np.asarray(per_block, dtype=np.float64)
-    return max(one_sided_p(values + margin), one_sided_p(margin - values))
+    values = floats(per_block)
+    return max(test(values + margin, one_sided=True), test(margin - values, one_sided=True))
 
 
 def holm(ps: Sequence[float], share: float = 1.0) -> tuple[float, ...]:
@@ -140,9 +142,7 @@ def holm(ps: Sequence[float], share: float = 1.0) -> tuple[float, ...]:
     return tuple(p for _, p in sorted(zip(order, raised, strict=True)))
 
 
-def unpaired_p(
-    denominator_ns: Sequence[float], numerator_ns: Sequence[float], *, seed: int = 0
-) -> float:
+def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> float:
     """Return the two-sided p value of a permutation test that two runs are alike; exact up to 9999
     permutations.
 
@@ -164,7 +164,7 @@ def unpaired_p(
         lambda first, second, axis: first.mean(axis=axis) - second.mean(axis=axis),
         n_resamples=PERMUTATIONS,
         vectorized=True,
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     )
     return float(test.pvalue)
 
@@ -211,20 +211,21 @@ class Looks:
         """
         return self if self.is_anytime else replace(self, is_anytime=True, first=blocks)
 
-    def p(self, blocks: Mapping[int, float]) -> float:
-        """Return the two-sided p value of the hypothesis that both arms are alike.
+    @property
+    def _tests(self) -> tuple[Callable[..., float], Callable[..., float]]:
+        """The test that is made once, and that which is valid at any time."""
+        return partial(sign_flip_p, seed=self.seed), anytime_p
 
-        blocks: log-ratio by block
-        """
-        return self._lowest(blocks, partial(sign_flip_p, seed=self.seed), anytime_p)
+    def p(self, blocks: Mapping[int, float]) -> float:
+        """Return the two-sided p value of the hypothesis that both arms are alike."""
+        return self._lowest(blocks, *self._tests)
 
     def p_outside(self, blocks: Mapping[int, float], margin: float) -> float:
         """Return the p value of the hypothesis that the effect is *margin* or more, in either
         direction.
         """
-        one_sided = partial(one_sided_flip_p, seed=self.seed), partial(anytime_p, one_sided=True)
-        once, always = (partial(outside_p, margin=margin, one_sided_p=p) for p in one_sided)
-        return self._lowest(blocks, once, always)
+        tests = (partial(outside_p, margin=margin, test=test) for test in self._tests)
+        return self._lowest(blocks, *tests)
 
     def fewest(self, family: float) -> int:
         """Return the least number of blocks with which one of *family* comparisons can become

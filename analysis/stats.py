@@ -1,4 +1,4 @@
-"""Estimates of effects, regression coefficients and shares, with 95 % intervals.
+"""Estimates of effects and shares, with 95 % intervals.
 
 A log-ratio is ln(time of the denominator / time of the numerator): above 0, the numerator is
 faster. Methods, sources and limits are in docs/statistics.md. benchmarks/method_simulated.py
@@ -68,6 +68,11 @@ class Estimate:
         return (self.high - self.low) / 2
 
 
+def floats(values: Sequence[float] | Floats) -> Floats:
+    """Return *values* as an array."""
+    return np.asarray(values, dtype=np.float64)
+
+
 def log_ratios(
     denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]
 ) -> dict[int, float]:
@@ -104,7 +109,7 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     Source: Hodges and Lehmann (1963); Tukey (1949) for the interval;
     docs/statistics.md.
     """
-    values = np.sort(np.asarray(per_block, dtype=np.float64))
+    values = np.sort(floats(per_block))
     count, left_out = values.size, 0
     if count >= FEWEST_FOR_INTERVAL:
         first, second = np.triu_indices(count)
@@ -162,42 +167,21 @@ def totals(
 
 def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
     """Return the mean with its 95 % t interval, which is infinite for fewer than 6 blocks."""
-    values = np.asarray(per_block, dtype=np.float64)
+    values = floats(per_block)
     error = values.std(ddof=1) / values.size**0.5 if values.size >= FEWEST_FOR_INTERVAL else inf
-    return t_estimate(values.mean(), error, values.size - 1, values.size)
+    return t_estimate(values.mean(), error, values.size - 1)
 
 
-def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
-    """Return the coefficients of a least-squares regression of *y* on *columns*, with t intervals.
-
-    The first column must be all ones.
-    Source: Draper and Smith (1998), chapter 5.
-    """
-    matrix, middle, degrees = np.column_stack(columns), float(y.mean()), len(y) - len(columns)
-    values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly 0 if y is constant
-    left = ((y - middle - matrix @ values) ** 2).sum() / degrees
-    errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
-    values[0] += middle
-    return [
-        t_estimate(value, error, degrees, len(y))
-        for value, error in zip(values, errors, strict=True)
-    ]
-
-
-def t_estimate(value: float, error: float, degrees: int, count: int, tests: int = 1) -> Estimate:
+def t_estimate(value: float, error: float, degrees: int, tests: int = 1) -> Estimate:
     """Return *value* as an estimate, with the t interval from its standard *error*, which may be
     infinite.
 
     tests: number of intervals that must hold simultaneously (Bonferroni)
     """
-    reach = (
-        inf
-        if error == inf
-        else t_quantile(max(1, degrees), 1 - (1 - CONFIDENCE) / 2 / tests) * float(error)
-    )
-    return Estimate(
-        value=float(value), low=float(value) - reach, high=float(value) + reach, count=count
-    )
+    value, reach = float(value), inf
+    if error < inf:
+        reach = t_quantile(degrees, 1 - (1 - CONFIDENCE) / 2 / tests) * float(error)
+    return Estimate(value=value, low=value - reach, high=value + reach, count=degrees + 1)
 
 
 def t_quantile(degrees: int, probability: float) -> float:
@@ -219,7 +203,7 @@ def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estim
     docs/statistics.md has the source.
     """
     value, variance, degrees = _share(counts, totals)
-    return t_estimate(value, variance**0.5, degrees, degrees + 1, tests)
+    return t_estimate(value, variance**0.5, degrees, tests)
 
 
 def difference(
@@ -235,7 +219,7 @@ def difference(
     value, variance, degrees = _share(counts, totals)
     less, of_less, fewer = _share(other, other_totals)
     degrees = min(degrees, fewer)  # the smaller number gives the wider interval
-    return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, degrees + 1, tests)
+    return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, tests)
 
 
 def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, int]:
@@ -243,7 +227,7 @@ def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, 
 
     The variance is infinite if there are fewer than FEWEST_BATCHES batches.
     """
-    parts, wholes = (np.asarray(each, dtype=np.float64) for each in (counts, totals))
+    parts, wholes = floats(counts), floats(totals)
     batches = int(np.count_nonzero(wholes))  # an empty batch adds nothing to the sums
     value = float(parts.sum() / wholes.sum()) if batches else 0.0
     if batches < FEWEST_BATCHES:
@@ -257,13 +241,13 @@ def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float
     t interval.
     """
     few = min(len(denominator_ns), len(numerator_ns))
-    below, above = (np.asarray(times, dtype=np.float64) for times in (denominator_ns, numerator_ns))
+    below, above = floats(denominator_ns), floats(numerator_ns)
     error = inf
     if few >= FEWEST_FOR_INTERVAL:
         error = np.hypot(
             *(times.std(ddof=1) / times.mean() / times.size**0.5 for times in (below, above))
         )
-    return t_estimate(log(below.mean() / above.mean()), error, few - 1, few)
+    return t_estimate(log(below.mean() / above.mean()), error, few - 1)
 
 
 def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
@@ -285,4 +269,4 @@ def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[floa
 
 def logs(times_ns: Sequence[float]) -> Floats:
     """Return the natural logs of times in ns, which must be above 0."""
-    return np.log(np.asarray(times_ns, dtype=np.float64))
+    return np.log(floats(times_ns))

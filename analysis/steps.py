@@ -3,7 +3,7 @@ GIL or JIT.
 
 Runtime names are those of core/runtime.py: `3.14t` is free-threaded, `3.14t+gil` has its GIL on,
 and `3.14+jit` has its JIT on. analysis/pairs.py makes a pair of measurements of each step.
-choice.py compares best settings by these steps, and capacity_search.py capacities.
+choice.py compares best settings by these steps, and capacity_ratios.py capacities.
 """
 
 import itertools
@@ -12,25 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from core.messages import AND, COMMA, Arg, Message, listed, message
+from core.messages import AND, COMMA, Message, listed, message
 from core.runtime import NATIVE, RuntimeFacts, RuntimeName
 from record.comparison import VALUE, StepName
 
 # comparisons of the values of a swept parameter, not of runtimes
 OF_VALUES = (VALUE, "interaction")
-INSTALLERS = {
-    "pip",
-    "setuptools",
-    "wheel",
-}  # packages that an environment has only if uv did not make it
-FLAGS: Mapping[str, Arg] = {
-    **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},
-    "jit": message("JIT built in"),
-}
-VERSION = message("version")
 # by Step.name: what a report calls the step; OF_VALUES have no name here
 NAMES: Mapping[str, Message] = {
-    "version": VERSION,
+    "version": message("version"),
     "patch": message("patch"),
     "build": message("build"),
     "lock": message("GIL"),
@@ -40,12 +30,6 @@ NAMES: Mapping[str, Message] = {
     "other": message("several causes"),
     "best": message("best settings compared"),
 }
-# Ranges of default builds with the incremental collector, by minor and release of RuntimeName; ends
-# are exclusive.
-INCREMENTAL_GC = (
-    ((14, (0, "a", 1)), (14, (5, "release", 0))),
-    ((15, (0, "a", 1)), (15, (0, "b", 1))),
-)
 # the field of RuntimeName that differs for each cause, in the order in which causes are named
 CAUSES: Mapping[StepName, str] = {
     "version": "version",
@@ -55,7 +39,6 @@ CAUSES: Mapping[StepName, str] = {
     "jit": "jit_enabled",
 }
 Edge: TypeAlias = tuple[RuntimeName, RuntimeName]
-ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +53,11 @@ class Step:
     denominator: str
     numerator: str
     causes: tuple[StepName, ...] = ()
+
+    @property
+    def arms(self) -> tuple[str, str]:
+        """The two arms, the denominator first."""
+        return self.denominator, self.numerator
 
 
 def steps(
@@ -184,53 +172,3 @@ def several_causes(denominator: str, numerator: str) -> Message:
     are_releases = all(name.patch for name in names)
     causes = [cause for cause in _causes(*names) if cause != "patch" or are_releases]
     return listed([NAMES[cause] for cause in causes], COMMA, AND) or NAMES["other"]
-
-
-def confounds(step: Step, runtimes: Mapping[str, RuntimeFacts]) -> list[Message]:
-    """Return how two compared builds of Python differ, apart from the difference whose effect is
-    measured.
-
-    These are compiler, flags, the incremental garbage collector, the version if it is not the
-    cause, and versions of the packages in a user's own environment.
-    """
-    if step.denominator not in runtimes or step.numerator not in runtimes:
-        return []
-    before, after = (_build(arm, runtimes[arm]) for arm in (step.denominator, step.numerator))
-    if {"version", "patch"} & {*step.causes}:
-        del before[VERSION]
-    rows = [(label, value, after[label]) for label, value in before.items()]
-    installed, others = (runtimes[arm].packages for arm in (step.denominator, step.numerator))
-    for file in installed:
-        if (
-            file.startswith("/") and file in others
-        ):  # a user's file; our own pin the same versions for all runtimes
-            mine, theirs = installed[file], others[file]
-            rows += [
-                (
-                    message("package {name}", name=name),
-                    mine.get(name, MISSING),
-                    theirs.get(name, MISSING),
-                )
-                for name in sorted({*mine, *theirs} - INSTALLERS)
-            ]
-    return [
-        message("{name}: {before} versus {after}", name=label, before=value, after=other)
-        for label, value, other in rows
-        if value != other
-    ]
-
-
-def _build(arm: str, facts: RuntimeFacts) -> dict[Arg, Arg]:
-    """Return the facts of an interpreter's build by label: compiler, flags, version and garbage
-    collector.
-    """
-    name = RuntimeName(arm).of_release(facts.version)
-    collects = not name.free_threaded and any(
-        first <= (name.minor, name.release) < end for first, end in INCREMENTAL_GC
-    )
-    return {
-        message("compiler"): facts.compiler,
-        **{label: (OFF, ON)[bool(getattr(facts.flags, flag))] for flag, label in FLAGS.items()},
-        VERSION: facts.version,
-        message("incremental garbage collector (3.14.0 to 3.14.4)"): ON if collects else OFF,
-    }

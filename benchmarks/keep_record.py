@@ -18,7 +18,7 @@ from core.histogram import SparseHistogram
 from core.messages import BadInput
 from core.runtime import RuntimeFacts
 from lab.places import REPOSITORY
-from record.cell_parts import AnswersByTime
+from record.result_parts import AnswersByTime
 from record.run_file import RunFile, load
 from record.saved_run import CellResult, Run
 from reports.command_lines import command_line

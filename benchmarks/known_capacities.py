@@ -26,7 +26,8 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
-from analysis.capacity_search import capacities, ratios
+from analysis.capacity_ratios import ratios
+from analysis.capacity_search import capacities
 from benchmarks.bench import in_turns, options, print_table, run_of
 from reports.document.model import interval
 

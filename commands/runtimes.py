@@ -6,7 +6,7 @@ chosen.find_runtimes() finds them as for a run, so a missing patch release may b
 import json
 from collections.abc import Iterator, Sequence
 
-from analysis.builds import build_flags
+from analysis.confounds import build_flags
 from commands.chosen import find_runtimes
 from commands.output import output
 from config.flags import value_of

@@ -28,11 +28,13 @@ _EXACT_BELOW = 1 << (SUB_BITS + 1)  # ns; each lower value has its own bucket
 _VALUE_BITS = 42  # a latency is below 2**42 ns, which is 73 minutes
 _EMPTY = 1 << 63  # min_ns without any latency
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
-_SHARES = {  # of the requests, and how many values a percentile needs
-    "p50": (0.50, 1),
-    "p90": (0.90, 10),
-    "p99": (0.99, 100),
-    "p999": (0.999, 10_000),
+# of each percentile: its share of the values; from how many values a histogram has it; and from how
+# many it is shown and compared, so that ten of them lie beyond it
+_PERCENTILES = {
+    "p50": (0.50, 1, 20),
+    "p90": (0.90, 10, 100),
+    "p99": (0.99, 100, 1000),
+    "p999": (0.999, 10_000, 10_000),
 }
 
 
@@ -168,8 +170,14 @@ class Histogram:
         """Return the latency of the percentile *name* in ns: p50, p90, p99 or p999. None if there
         are too few values.
         """
-        share, needed = _SHARES[name]
+        share, needed, _ = _PERCENTILES[name]
         return self.quantile(share) if self.count >= needed else None
+
+    def shown_percentile(self, name: str) -> int | None:
+        """Return the percentile as tables show it and comparisons use it. None if fewer than ten
+        values lie beyond it.
+        """
+        return self.percentile(name) if self.count >= _PERCENTILES[name][-1] else None
 
     def to_json(self) -> Any:
         """Return count, exact min, mean and max, each percentile for which there are enough values,
@@ -179,7 +187,7 @@ class Histogram:
         summary: dict[str, Any] = {"count": count}
         if count:
             summary |= {"min_ns": self.min_ns, "mean_ns": self.mean_ns, "max_ns": self.max_ns}
-        known = {f"{name}_ns": self.percentile(name) for name in _SHARES}
+        known = {f"{name}_ns": self.percentile(name) for name in _PERCENTILES}
         summary |= {name: value_ns for name, value_ns in known.items() if value_ns is not None}
         counts = {
             intern(str(bucket)): number for bucket, number in self.filled()

@@ -33,7 +33,10 @@ StepName = Literal[
 ]
 
 OVER_ALL = "all"  # Setting.system of the comparison over all settings
+BEST: StepName = "best"  # between best settings, and Setting.system of these comparisons
 VALUE: StepName = "value"  # between two values of a swept parameter, or two variants
+DIFFERENT = ("faster", "slower")  # verdicts that say that there is a difference
+DECIDED = (*DIFFERENT, "equivalent")  # verdicts for which no more blocks are needed
 WORDS: Mapping[str, Message] = {
     "faster": message("faster"),
     "slower": message("slower"),
@@ -71,6 +74,12 @@ class Setting:
     def key(self) -> Key:
         """The key that identifies the setting: its system and its parameters."""
         return setting_key(self.system, self.params)
+
+    @staticmethod
+    def of_key(key: Key) -> "Setting":
+        """Return the setting that *key* identifies."""
+        system, params = key
+        return Setting(system=system, params=json.loads(params))
 
 
 @dataclass(frozen=True, kw_only=True)

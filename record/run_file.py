@@ -25,9 +25,8 @@ from core.histogram import Histogram
 from core.messages import BadInput, Json, Message, message, verbatim
 from core.program import RUNS_FOLDER
 from core.user_service import UserService
-from record.cell_parts import Fingerprints, OwnService
 from record.decode import Misfit, decode_special, decoded, expect_parameters, expect_words, shown
-from record.profile import Profile
+from record.result_parts import Fingerprints, OwnService, Profile
 from record.saved_plan import SavedPlan
 from record.saved_run import FILE_NAME, SCHEMA, CellResult, Run
 

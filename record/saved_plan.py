@@ -17,8 +17,8 @@ from core.method import Method
 from core.objective import Objective
 from core.runtime import RuntimeFacts, RuntimeName
 from core.user_service import Beside, UserService
-from record.cell_parts import Link, Quiet
 from record.child_lines import Count, Number, Share
+from record.result_parts import Link, Quiet
 
 
 @dataclass(frozen=True, kw_only=True)

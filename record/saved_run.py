@@ -15,7 +15,6 @@ import msgspec
 from core.histogram import Histogram, SparseHistogram
 from core.messages import NOTHING, Message, message
 from core.runtime import RuntimeFacts, RuntimeName
-from record.cell_parts import AnswersByTime, CellHost, OtherProcesses, Slow
 from record.child_lines import (
     ClientResult,
     Count,
@@ -26,6 +25,7 @@ from record.child_lines import (
     Turns,
 )
 from record.comparison import SavedComparison
+from record.result_parts import AnswersByTime, CellHost, OtherProcesses, Slow
 from record.saved_plan import Machine, SavedPlan
 
 FILE_NAME = "result.json"

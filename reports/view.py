@@ -13,7 +13,8 @@ from functools import cached_property
 from analysis.capacity_search import Capacity, capacities, choices_of_arms, faulty_cells
 from analysis.cell_index import Cells, Row, groups
 from analysis.choice import Choice, Choices, choices, compare_bests
-from analysis.comparing import Comparison, compare
+from analysis.comparing import compare
+from analysis.comparison_words import Comparison
 from analysis.others import Others, beside, others
 from analysis.routes import Route, routes
 from analysis.settings import Settings, service_names

@@ -7,7 +7,6 @@ such a plan. What it shows comes from the View and from analysis/. Only the orch
 
 from dataclasses import replace
 
-from analysis.contests import contests
 from core.messages import message
 from reports.document.model import Section
 from reports.parts import contest as shared
@@ -51,7 +50,7 @@ def section(view: View) -> Section:
     """Return the report section: a ranking of the echo servers at each setting, and the published
     figures.
     """
-    made = shared.ranking_section(RANKING, contests(view.rows, view.titles), view)
+    made = shared.ranking_section(RANKING, shared.contests(view.rows, view.titles), view)
     title = message(
         "Figures of the published experiment that gilscope repeats, from another machine"
     )

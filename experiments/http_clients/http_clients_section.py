@@ -7,9 +7,8 @@ such a plan. What it shows comes from the View and from analysis/. Only the orch
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from analysis.contests import Contest, Standing, contests, titled
 from analysis.formats import hundredths, milliseconds, tenths
-from analysis.settings import about
+from analysis.settings import about, titled
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from experiments.http_clients import http_clients_section_workers as workers
 from experiments.http_clients.http_clients_section_workers import (
@@ -76,7 +75,7 @@ SEED_FAULTS = message(
 )
 
 
-def _kind(standing: Standing) -> Message | str:
+def _kind(standing: shared.Standing) -> Message | str:
     return KINDS.get(standing.row.good[-1].clients[0].worker, ABSENT)
 
 
@@ -118,14 +117,14 @@ def section(view: View) -> Section:
     """Return the report section: how parallel the Boost.Beast clients ran, a ranking, and timelines
     of requests.
     """
-    ranked = contests(workers.clients(view.rows), view.titles)
+    ranked = shared.contests(workers.clients(view.rows), view.titles)
     made = shared.ranking_section(RANKING, ranked, view)
     answer, timelines = answers(ranked), _timelines(ranked, view)
     terminal, parts = (*made.terminal, *answer), (*made.parts, _seeds())
     return replace(made, answer=answer, figures=tuple(timelines), parts=parts, terminal=terminal)
 
 
-def answers(ranked: Sequence[Contest]) -> list[Message]:
+def answers(ranked: Sequence[shared.Contest]) -> list[Message]:
     """Return a sentence on how parallel the Python clients with Boost.Beast ran; empty without such
     clients.
 
@@ -149,7 +148,7 @@ def answers(ranked: Sequence[Contest]) -> list[Message]:
     return [about(sentence, ranked[0].label)] * bool(clauses)
 
 
-def _timelines(ranked: Sequence[Contest], view: View) -> Iterator[Figure]:
+def _timelines(ranked: Sequence[shared.Contest], view: View) -> Iterator[Figure]:
     """Yield a figure of the first requests of each worker, with a panel for each of a few typical
     clients.
     """

@@ -8,10 +8,9 @@ such a plan. What it shows comes from the View and from analysis/. Only the orch
 from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.cell_index import request_ns
-from analysis.comparing import looks_at
-from analysis.contests import Contest, Standing, contests, rate
 from analysis.formats import hundredths, whole
 from analysis.metrics import THROUGHPUT
+from analysis.pair_verdicts import looks_at
 from analysis.settings import about
 from analysis.significance import ALPHA, SHARES, Looks, holm
 from analysis.stats import log_ratios
@@ -57,7 +56,7 @@ def section(view: View) -> Section:
     """Return a report section that ranks all servers per runtime, and names those faster than
     gilscope's systems.
     """
-    ranked = contests(
+    ranked = shared.contests(
         view.rows,
         view.titles,
         reference=OURS,
@@ -73,7 +72,7 @@ def section(view: View) -> Section:
     return shared.ranking_section(RANKING, ranked, view, sentences)
 
 
-def _is_rival(standing: Standing) -> bool:
+def _is_rival(standing: shared.Standing) -> bool:
     """Return whether a server outside of gilscope was measured in the same blocks as gilscope's
     system 2 or 4.
     """
@@ -84,7 +83,7 @@ def _is_rival(standing: Standing) -> bool:
     )
 
 
-def _adjusted(rivals: Sequence[Standing], looks: Looks) -> Mapping[int, float]:
+def _adjusted(rivals: Sequence[shared.Standing], looks: Looks) -> Mapping[int, float]:
     """Return the two-sided p-value of each rival by id(row). All rivals are one family for Holm's
     adjustment.
     """
@@ -95,7 +94,7 @@ def _adjusted(rivals: Sequence[Standing], looks: Looks) -> Mapping[int, float]:
     return {id(rival.row): p for rival, p in zip(rivals, adjusted, strict=True)}
 
 
-def _sentence(contest: Contest, p_values: Mapping[int, float]) -> Message:
+def _sentence(contest: shared.Contest, p_values: Mapping[int, float]) -> Message:
     """Return a sentence that names the servers that are faster than gilscope's systems; NOTHING
     without the systems.
     """
@@ -114,7 +113,7 @@ def _sentence(contest: Contest, p_values: Mapping[int, float]) -> Message:
     most = message(
         "{name} serves {rate} requests/s, the highest rate among gilscope's systems",
         name=best.name,
-        rate=traced(whole(rate(best.row)), best.trace, THROUGHPUT.key),
+        rate=traced(whole(shared.rate(best.row)), best.trace, THROUGHPUT.key),
     )
     others = message("no server outside of gilscope is significantly faster")
     if faster:
@@ -122,7 +121,7 @@ def _sentence(contest: Contest, p_values: Mapping[int, float]) -> Message:
     return message("{most}; {others}.", most=most, others=others)
 
 
-def _too_few(rivals: Sequence[Standing], looks: Looks) -> Iterator[Message]:
+def _too_few(rivals: Sequence[shared.Standing], looks: Looks) -> Iterator[Message]:
     """Yield a warning if too few blocks were measured to show that a server is faster than
     gilscope's systems.
     """

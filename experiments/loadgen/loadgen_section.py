@@ -7,7 +7,6 @@ such a plan. What it shows comes from the View and from analysis/. Only the orch
 
 from dataclasses import replace
 
-from analysis.contests import contests
 from core.messages import message
 from reports.document.model import Section
 from reports.parts import contest as shared
@@ -50,7 +49,7 @@ def section(view: View) -> Section:
     """Return the section: rankings of the generators, with kept connections and with new
     connections.
     """
-    ranked = contests(view.rows, view.titles, reference=[OWN])
+    ranked = shared.contests(view.rows, view.titles, reference=[OWN])
     made = shared.ranking_section(RANKING, ranked, view)
     seed = Section(
         key="seed-figures",

@@ -32,7 +32,7 @@ from lab.run.cell_places import Answer, CellPlaces
 from lab.run.children import Child
 from lab.run.instrumentation import Instrumentation
 from lab.run.measured_runtimes import AnyRuntime, Native
-from record.cell_parts import Link
+from record.result_parts import Link
 from record.saved_plan import HostFacts
 
 LEAD_NS = 60_000_000  # time until the common start, in which every host must get its messages

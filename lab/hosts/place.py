@@ -49,7 +49,7 @@ class HostPlace(HostConnection):
     """A connected host on which services and clients run.
 
     runtimes: the facts of the runtimes that were found on the host
-        (record.cell_parts.RuntimeFacts), by name
+        (core.runtime.RuntimeFacts), by name
     """
 
     # gilscope's helpers stay in the group of the worker that starts them

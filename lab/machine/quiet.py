@@ -2,7 +2,7 @@
 measurement.
 
 lab/machine/machine_rules.py judges these facts, JSON with the keys of Quiet and Window in
-record/cell_parts.py. facts() is for doctor and the beginning of a run, observed() for the timed
+record/result_parts.py. facts() is for doctor and the beginning of a run, observed() for the timed
 window of each cell. On other hosts the worker (lab/hosts) calls them, so this module needs the
 standard library and gilscope alone.
 The facts come from Linux's /proc and /sys. A fact is None if its file is missing, as on macOS or in

@@ -1,9 +1,10 @@
 """Build the part of result.json with a profile of locks and its summary sentence. Does no I/O.
 
 lab/run/profiling.py calls to_json() with what lab/profile/lock_watcher.py recorded.
-record/profile.py:LocksProfile declares the keys. Shares are 0..1, of three wholes. The shares of
-waits and of lines are shares of the requests' time (*in_flight_ns*). In the sentence, pauses are a
-share of the time that was watched, and reference counting is a share of CPU time.
+LocksProfile of record/result_parts.py declares the keys. Shares are 0..1, of three wholes. The
+shares of waits and of lines are shares of the requests' time (*in_flight_ns*). In the
+sentence, pauses are a share of the time that was watched, and reference counting is a share of CPU
+time.
 """
 
 from collections.abc import Sequence

@@ -6,8 +6,9 @@ waiting for the GIL, for a lock or for I/O, and idle, which means parked until t
 are shares of the threads' time at work, which is all samples except the idle ones. This module does
 no I/O.
 lab/run/profiling.py calls read() with the files that the samplers wrote. They are not trusted,
-because processes of a user can write them. to_json() makes what record/profile.py:PythonProfile
-declares, and folded() a file for other tools. A stack is a tuple of frames, innermost first.
+because processes of a user can write them. to_json() makes what PythonProfile of
+record/result_parts.py declares, and folded() a file for other tools. A stack is a tuple of frames,
+innermost first.
 Format: https://github.com/brendangregg/FlameGraph
 """
 

@@ -29,8 +29,8 @@ from lab.run.children import Child, Place
 from lab.run.clocks import between, overlap_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.user_service import holders
-from record.cell_parts import Window
 from record.child_lines import ClientLine
+from record.result_parts import Window
 
 HERE = ""  # the name of this machine in a run without other hosts
 # time until a slice starts, in which every client must start its threads
@@ -166,7 +166,7 @@ class CellPlaces:
 
         released_ns: when the clients were released, on the orchestrator's clock
         Return the results, facts about each host's clock, and a fault if the clients sent requests
-        together for too short a time. The facts are {host: fields of record.cell_parts.CellHost}.
+        together for too short a time. The facts are {host: fields of record.result_parts.CellHost}.
         `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. On
         one machine there is nothing to convert.
         """

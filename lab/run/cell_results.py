@@ -33,7 +33,6 @@ from lab.run.children import Child
 from lab.run.contract import ROUTES, SLICES, SLOW
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, UserServiceRuntime
-from record.cell_parts import AnswersByTime
 from record.child_lines import (
     ClientCounts,
     ClientLine,
@@ -46,6 +45,7 @@ from record.child_lines import (
     Sliced,
     SlowRequests,
 )
+from record.result_parts import AnswersByTime
 from record.saved_run import Status
 
 MOST_JIT_BYTES = 64  # of a file of core/inside/jit.py, such as "3.14.7 1"

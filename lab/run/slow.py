@@ -27,8 +27,8 @@ from core.messages import Json
 from core.system import CLIENT
 from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import Instrumentation, TimeWindow
-from record.cell_parts import Slow, SlowCause
 from record.child_lines import PauseCounts, SlowRequests
+from record.result_parts import Slow, SlowCause
 
 PART = "pauses"  # the part of core/inside that records collections
 DEFAULT: Mapping[str, Json] = {PART: {}}  # the parts of every usual measurement (Bench.inside)

@@ -13,12 +13,13 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from analysis.cell_index import Row, grouped, groups
-from analysis.comparing import Comparison, robust
+from analysis.comparison_words import Comparison
 from analysis.decisions import regressions
 from analysis.formats import thousandths
 from analysis.gates import LEAST_TIMED_NS, blocks_to_time
 from analysis.judging import MARGIN, judge_runs
 from analysis.others import others
+from analysis.pair_verdicts import robust
 from analysis.pairs import ByBlock, Cells, free_times_ns, times_ns
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH

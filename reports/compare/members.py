@@ -16,8 +16,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from analysis.builds import UNKNOWN, build_facts, by_label, unlike
 from analysis.cell_index import Row, request_ns
+from analysis.confounds import UNKNOWN, build_facts, by_label, unlike
 from analysis.settings import Settings
 from core.messages import NOTHING, SEMICOLON, BadInput, Message, listed, message, verbatim
 from core.method import Warmup

@@ -12,9 +12,9 @@ from operator import attrgetter
 from statistics import median
 from typing import Any, Generic, TypeVar
 
+from analysis.causes import Profile
 from analysis.cell_index import Row
 from analysis.formats import Form, Scale, whole
-from analysis.lock_profiles import Profile
 from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.stats import Estimate
 from core.messages import Message, message
@@ -225,6 +225,6 @@ BARS = message(
 def frame_text(frames: Sequence[Profile], otherwise: Message) -> Message:
     """Return the innermost of *frames* as text, or *otherwise* if there are no frames.
 
-    frames: the innermost first; each has file, line and function (record/profile.py)
+    frames: the innermost first; each has file, line and function (record/result_parts.py)
     """
     return message("{file}:{line} in {function}", **frames[0]) if frames else otherwise

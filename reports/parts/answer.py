@@ -16,14 +16,14 @@ from operator import attrgetter
 from typing import Any
 
 from analysis.cell_index import grouped
-from analysis.comparing import AT_RATE_TAILS, DIFFERENT, UNCOUNTED, Comparison, confounds_of
+from analysis.comparing import UNCOUNTED
+from analysis.comparison_words import AT_RATE_TAILS, Comparison, confounds_of
 from analysis.decisions import blocks_to_add
 from analysis.formats import duration, latency_scale, ratio, whole_percent
 from analysis.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from analysis.judging import amount
 from analysis.metrics import pooled
 from analysis.others import on_busy
-from analysis.pairs import SIDES
 from analysis.settings import about
 from core.messages import (
     NOTHING,
@@ -36,6 +36,7 @@ from core.messages import (
     verbatim,
 )
 from core.request_plan import Request
+from record.comparison import DIFFERENT
 from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
@@ -275,7 +276,7 @@ def _latency(one: Comparison, view: View) -> Message:
     parts = []
     for name in AT_RATE_TAILS:
         known = [(row.figures or {}).get(f"{name}_ns") for row in rows]
-        if len(rows) < len(SIDES) or not all(known):
+        if len(rows) < 2 or not all(known):
             continue
         scale = latency_scale(max(value or 0 for value in known))
         before, after = (scale.form(value or 0) for value in known)

@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.cell_index import Row, of_rows
 from analysis.choice import Choice, judged_ratio, may_be_chance
-from analysis.comparing import doubt
+from analysis.comparison_words import doubt_of
 from analysis.formats import percent, whole
 from analysis.settings import about, parameter_values, place_in_plan, varying
 from analysis.stats import Estimate
@@ -95,7 +95,7 @@ def _named(choice: Choice[Row], among: Sequence[Row], view: View) -> Message:
     assert best
     name = setting_name(best, among, view)
     # throughput of the best divided by that of the second
-    ratio = judged_ratio(second, best, doubt(view.comparisons)) if second else None
+    ratio = judged_ratio(second, best, doubt_of(view.comparisons)) if second else None
     if second is None or (isinstance(ratio, Estimate) and ratio.low > 1):
         return name
     return message(
@@ -108,7 +108,7 @@ def _cost(row: Row, other: Row, arm: str, name: Message, view: View) -> Iterator
     best, or why this is not known.
     """
     # throughput of the other divided by that of the best; the loss is 1 - ratio, so its ends swap
-    ratio = judged_ratio(row, other, doubt(view.comparisons))
+    ratio = judged_ratio(row, other, doubt_of(view.comparisons))
     about_it: dict[str, Any] = {"other": arm, "setting": name, "runtime": row.runtime}
     if not isinstance(ratio, Estimate):
         said = message(

@@ -10,9 +10,9 @@ The names of cells are groups for links on the page (of_cells in analysis/cell_i
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
-from analysis.builds import build_flags
 from analysis.cell_index import Row, of_cells, of_rows, together
-from analysis.comparing import DIFFERENT, confounds_of
+from analysis.comparison_words import confounds_of
+from analysis.confounds import build_flags
 from analysis.formats import percent
 from analysis.gates import (
     MOST_DISTURBED,
@@ -21,6 +21,7 @@ from analysis.gates import (
     background,
     blocks_to_time,
     cores_in_use,
+    cores_of,
     idle_cores,
     idle_share,
     median_saturation,
@@ -29,7 +30,6 @@ from analysis.gates import (
     packaged,
     unread,
 )
-from analysis.host_facts import cores_of
 from analysis.settings import about
 from analysis.significance import DEPENDENT, ENOUGH, depends, independence_is_known
 from analysis.stats import FEWEST_FOR_INTERVAL
@@ -39,6 +39,7 @@ from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_chang
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.runtime import NATIVE, RuntimeFacts
 from core.system import CLIENT, SERVICE
+from record.comparison import DIFFERENT
 from record.saved_run import NOT_TRIED, CellResult, Run
 from reports.document.model import Datum, words
 from reports.view import View

@@ -12,12 +12,12 @@ from math import isfinite
 from typing import TypeVar
 
 from analysis.cell_index import grouped
-from analysis.comparing import DECIDED, Comparison
+from analysis.comparison_words import Comparison
 from analysis.formats import ratio
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from record.comparison import RatioInterval
+from record.comparison import DECIDED, RatioInterval
 from reports.document.model import Datum, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.view import View

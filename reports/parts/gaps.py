@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from analysis.cell_index import grouped
-from analysis.contests import titled
+from analysis.settings import titled
 from core.messages import SEMICOLON, Message, listed, message
 from core.runtime import NATIVE
 from record.saved_plan import Absent

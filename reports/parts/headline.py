@@ -1,7 +1,7 @@
 """The headline of a run: the sentence that states the result of its main comparison.
 
 parts/answer.py, parts/swept_values.py and sections/verdict.py of reports/ use it, and so does
-commands/running.py for --fail-if-slower. A comparison (analysis/comparing.py) divides the
+commands/running.py for --fail-if-slower. A comparison (analysis/comparison_words.py) divides the
 throughput of the numerator by that of the denominator, and latency percentiles the other way round:
 above 1, the numerator is better. Its step says in what the two runtimes differ.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from analysis.cell_index import grouped
-from analysis.comparing import AT_RATE_TAILS, DECIDED, DIFFERENT, Comparison, answering
+from analysis.comparison_words import AT_RATE_TAILS, Comparison, answering
 from analysis.formats import ratio, whole_percent
 from analysis.gates import FAILED
 from analysis.others import MOST_BUSY
@@ -27,6 +27,7 @@ from core.messages import (
     listed,
     message,
 )
+from record.comparison import DECIDED, DIFFERENT
 from reports.document.model import ABSENT
 from reports.parts.comparison_table import ratio_datum
 from reports.view import View

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from analysis.cell_index import grouped, together
-from analysis.comparing import Comparison, packages_at
+from analysis.comparison_words import Comparison, packages_at
 from analysis.settings import about, parameter_values, value_text, varying
 from core.cell import NONE
 from core.messages import NOTHING, SEMICOLON, Arg, Message, listed, message, plural

@@ -14,12 +14,12 @@ from typing import Any
 from analysis.cell_index import Row, of_rows
 from analysis.cell_index import number as parameter
 from analysis.choice import FEWEST_BLOCKS, Choice, judged_ratio, judging, may_be_chance, why_failed
-from analysis.comparing import Comparison, doubt
+from analysis.comparison_words import Comparison, doubt_of
+from analysis.confounds import differ, measured_shape, shape_text
 from analysis.formats import hundredths, whole
 from analysis.metrics import median_of, memory_bytes, requests_per_s
 from analysis.settings import SHAPE, about, varying
 from analysis.stats import Estimate, paired_ratio
-from analysis.topologies import differ, measured_shape, shape_text
 from core.languages import ENGLISH
 from core.messages import AND, NOTHING, Message, listed, message
 from record.comparison import Key
@@ -139,7 +139,7 @@ class Work:
         if choice.second:
             second = self._name(choice.second)
             # throughput of the best divided by that of the second, or why it is not known
-            times = judged_ratio(choice.second, best, doubt(self._view.comparisons))
+            times = judged_ratio(choice.second, best, doubt_of(self._view.comparisons))
             if isinstance(times, Estimate):
                 chance = message(" (the difference may be chance)")
                 sentence = message(

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.capacity_search import Capacity, CapacityRatio, Probed, failures, ratios, unsent
+from analysis.capacity_ratios import CapacityRatio, ratios
+from analysis.capacity_search import Capacity, Probed, failures, unsent
 from analysis.cell_index import grouped
-from analysis.comparing import DECIDED
 from analysis.connections import connection_notes
 from analysis.formats import microseconds, ratio, tenths, whole
 from analysis.metrics import METRICS, Metric, requests_per_s
 from analysis.others import on_busy
 from analysis.settings import HasParams, about, parameter_values, place_in_plan, varying
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from record.comparison import WORDS
+from record.comparison import DECIDED, WORDS
 from reports.document.model import (
     Axis,
     Curve,

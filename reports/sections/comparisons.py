@@ -6,7 +6,7 @@ for the page and for the terminal. section() only makes a value, which reports/r
 A step is the compared difference, such as the GIL. The step "aa" compares a runtime with itself.
 """
 
-from analysis.comparing import Comparison
+from analysis.comparison_words import Comparison
 from analysis.formats import percent, probability
 from core.messages import NOTHING, message
 from reports.document.model import Section, Table

@@ -7,7 +7,7 @@ for the page and for the terminal. section() only makes a value, which reports/r
 from collections.abc import Mapping
 from typing import Literal
 
-from analysis.comparing import Comparison
+from analysis.comparison_words import Comparison
 from analysis.formats import ratio
 from core.messages import Message, message
 from record.comparison import Factors

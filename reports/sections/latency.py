@@ -14,15 +14,15 @@ from math import ceil, log10
 from operator import attrgetter
 
 from analysis.cell_index import Row
-from analysis.comparing import DIFFERENT, Comparison
+from analysis.comparison_words import Comparison
 from analysis.formats import microseconds, ratio, whole
-from analysis.open_loop import loop_words
 from core.histogram import Histogram, bounds_ns
 from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim
-from record.comparison import RatioInterval
+from record.comparison import DIFFERENT, RatioInterval
 from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum, of_settings
+from reports.parts.method_words import loop_words
 from reports.view import View
 
 PLACE = 30  # in the order of sections (reports/sections/__init__.py)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from analysis.cell_index import Row, of_rows
-from analysis.contests import rate_share
 from analysis.formats import hundredths, whole
 from analysis.metrics import THROUGHPUT
 from analysis.settings import parameter_values, varying
@@ -18,7 +17,7 @@ from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import Datum, Section, number
 from reports.document.shapes import arm_col, col, table
-from reports.parts.contest import doubts
+from reports.parts.contest import doubts, rate_share
 from reports.view import View
 
 PLACE = 70  # in the order of sections (reports/sections/__init__.py)

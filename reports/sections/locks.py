@@ -3,14 +3,14 @@ stop-the-world pauses.
 
 A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
 for the page and for the terminal. section() only makes a value, which reports/render/ writes.
-Profiles are dictionaries with the keys of LocksProfile in record/profile.py.
+Profiles are dictionaries with the keys of LocksProfile in record/result_parts.py.
 """
 
 from collections.abc import Sequence
 from operator import itemgetter
 
+from analysis.causes import Profile, lock_profiles, share_of_time, stops_per_request
 from analysis.formats import hundredths, percent
-from analysis.lock_profiles import Profile, profiles_of, share_of_time, stops_per_request
 from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import ABSENT, Section, Table
 from reports.document.shapes import Col, arm_col, col, frame_text, table
@@ -35,7 +35,7 @@ def section(view: View) -> Section:
         for profile in view.run.profiles
         if profile.get("kind") == "locks"
     )
-    profiles = profiles_of(view.run)
+    profiles = lock_profiles(view.run)
     runtime: Col[Profile] = arm_col("runtime", view.looks)
     return Section(
         key="locks",

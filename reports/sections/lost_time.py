@@ -6,7 +6,8 @@ docs/why.md about it.
 
 A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
 for the page and for the terminal. section() only makes a value, which reports/render/ writes.
-Profiles are dictionaries with the keys of record/profile.py; analysis/causes.py bounds the gain.
+Profiles are dictionaries with the keys of record/result_parts.py. analysis/causes.py bounds the
+gain.
 """
 
 import re
@@ -14,12 +15,22 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from analysis.causes import LEAST_GAIN, bound, bound_of_lock, gain_words, row_of
+from analysis.causes import (
+    LEAST_GAIN,
+    Profile,
+    bound,
+    bound_of_lock,
+    gain_words,
+    lock_profiles,
+    python_profiles,
+    row_of,
+    share_of_time,
+    stops_per_request,
+    waits,
+)
 from analysis.causes import LOCKS as LOCK_TYPES
 from analysis.formats import milliseconds, percent, tenths, whole_percent
-from analysis.lock_profiles import profiles_of, share_of_time, stops_per_request
 from analysis.pause_shares import COLLECTION, pauses
-from analysis.waiting_lines import Profile, settings, waits
 from core.messages import NOTHING, SENTENCES, Message, chained, message
 from reports.document.model import Section
 from reports.document.shapes import Col, col, frame_text, table
@@ -128,7 +139,7 @@ def _waiting(view: View) -> Iterator[Cause]:
     """Yield the source lines at which threads wait longest for a lock, as measured by `--profile
     python`.
     """
-    for profiles in settings(view.run):
+    for profiles in python_profiles(view.run):
         for profile in profiles:
             for wait in waits(profile, profiles)[:MOST_LINES]:
                 found = message(
@@ -145,7 +156,7 @@ def _of_locks(view: View) -> Iterator[Cause]:
     """Yield the contended locks, stop-the-world pauses and shared reference counts that `--profile
     locks` measured.
     """
-    for profile in profiles_of(view.run):
+    for profile in lock_profiles(view.run):
         yield from _contended(profile, view)
         yield from _stops(profile, view)
         yield from _shared_counts(profile)

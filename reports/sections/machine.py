@@ -9,9 +9,9 @@ reports/run_document.py also shows size_line() at the top of the page.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from analysis.builds import build_flags
 from analysis.cell_index import Row
-from analysis.host_facts import ALONE
+from analysis.confounds import build_flags
+from analysis.gates import ALONE
 from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from analysis.cell_index import STATES, Row, has_same_work, of_cells, reference
-from analysis.comparing import confounds_of
+from analysis.comparison_words import confounds_of
 from analysis.connections import connection_notes
 from analysis.formats import Form, round_values
 from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled
-from analysis.open_loop import loop_words
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
 from reports.document.shapes import (
@@ -28,7 +27,7 @@ from reports.document.shapes import (
     of_row,
 )
 from reports.parts.gaps import absent_sentences, missing_runtimes
-from reports.parts.method_words import method_words
+from reports.parts.method_words import loop_words, method_words
 from reports.view import View
 
 PLACE = 40  # in the order of sections (reports/sections/__init__.py)

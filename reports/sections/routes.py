@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from analysis.cell_index import grouped
-from analysis.comparing import Comparison
+from analysis.comparison_words import Comparison
 from analysis.formats import ratio, whole, whole_percent
 from analysis.metrics import METRICS, Metric, pooled
 from analysis.others import on_busy

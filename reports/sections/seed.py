@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from analysis.cell_index import Row, runtimes
-from analysis.comparing import DECIDED, Comparison
+from analysis.comparison_words import Comparison
 from analysis.formats import seconds
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
+from record.comparison import DECIDED
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.parts.comparison_table import RATIO, VERDICT, ratio_datum
 from reports.view import View

@@ -8,7 +8,7 @@ The checks themselves are in reports/parts/checks.py.
 from collections.abc import Iterator
 
 from analysis.cell_index import of_cells
-from analysis.comparing import looks_at
+from analysis.pair_verdicts import looks_at
 from core.messages import NOTHING, Message, message
 from core.method import FEWEST_TO_PIN, SAME, placement
 from reports.document.model import Section, plain_table, traced, words

@@ -14,7 +14,7 @@ from math import isfinite
 from operator import attrgetter
 
 from analysis.cell_index import grouped
-from analysis.comparing import Comparison
+from analysis.comparison_words import Comparison
 from analysis.settings import value_text
 from core.cell import PARAMETERS, Value
 from core.messages import SENTENCES, Message, listed, message, verbatim

@@ -11,7 +11,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from analysis.cell_index import Row, together
-from analysis.comparing import Comparison, answering
+from analysis.comparison_words import Comparison, answering
 from analysis.decisions import more_blocks
 from analysis.gates import FAILED
 from analysis.judging import amount

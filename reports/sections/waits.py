@@ -3,26 +3,26 @@ python`.
 
 A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
 for the page and for the terminal. section() only makes a value, which reports/render/ writes.
-Profiles are dictionaries with the keys of PythonProfile in record/profile.py.
+Profiles are dictionaries with the keys of PythonProfile in record/result_parts.py.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from analysis.cell_index import grouped
-from analysis.formats import hundredths, whole, whole_percent
-from analysis.settings import setting_of
-from analysis.waiting_lines import (
+from analysis.causes import (
     LOCK,
     Profile,
     WaitChange,
     WaitingLine,
     changes,
     place_of,
-    settings,
+    python_profiles,
     waits,
 )
+from analysis.cell_index import grouped
+from analysis.formats import hundredths, whole, whole_percent
+from analysis.settings import setting_of
 from core.messages import Message, listed, message, verbatim
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
@@ -32,7 +32,7 @@ PLACE = 22  # in the order of sections (reports/sections/__init__.py)
 MUCH = 0.1  # of the threads' time at work, which gets a sentence
 MOST_SENTENCES = 5  # on changes between runtimes, for a setting
 MOST_LINES = 12  # of a profile, in the table of lines
-STATES = {  # of a thread at work, by their keys in a profile (record/profile.py)
+STATES = {  # of a thread at work, by their keys in a profile (record/result_parts.py)
     "run": message("running on a core"),
     "ready": message("runnable, no core"),
     "gil": message("GIL"),
@@ -45,7 +45,7 @@ Named = Sequence[tuple[Message, Sequence[Profile]]]  # the profiles of each sett
 
 def section(view: View) -> Section:
     """Return the report's section on what threads wait for, by line of code and runtime."""
-    profiled = settings(view.run)
+    profiled = python_profiles(view.run)
     found = [
         sentence
         for profiles in profiled

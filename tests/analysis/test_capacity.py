@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from analysis.capacity_model import Crossing, Loop, Probe, bracket
+from analysis.capacity_ratios import CapacityRatio, ratios
 from analysis.capacity_search import (
     PROBES_OF_ROUND,
-    CapacityRatio,
     capacities,
     choices_of_arms,
     counted,
-    ratios,
     wanted,
 )
 from benchmarks.known_capacities import capacity_of, late_mmc

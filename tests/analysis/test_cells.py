@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from analysis.cell_index import Cells, reasons
 from analysis.metrics import computed_completion_ns, pooled
-from analysis.open_loop import loop_words
 from core.messages import verbatim
 from record.child_lines import Turns
+from reports.parts.method_words import loop_words
 from tests.analysis.timed_cells import timed
 from tests.reports.sample import MS, SMALL, cell_of, measured, run_of, with_clients
 from tests.reports.sweeps import served

@@ -7,8 +7,10 @@ from math import expm1, log
 
 import pytest
 
-from analysis.comparing import AT_RATE, Comparison, compare
+from analysis.comparing import compare
+from analysis.comparison_words import Comparison
 from analysis.decisions import is_decided, regressions
+from analysis.pair_verdicts import AT_RATE
 from analysis.significance import SHARES
 from analysis.stats import effect
 from record.comparison import OVER_ALL, SavedComparison

@@ -5,7 +5,8 @@ from typing import Any
 
 from yaml import safe_load
 
-from analysis.host_facts import cores_of, host_confounds
+from analysis.confounds import host_confounds
+from analysis.gates import cores_of
 from analysis.steps import Step
 from core.system import CLIENT, SERVICE
 from record.decode import decoded

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.comparing import Comparison
+from analysis.comparison_words import Comparison
 from analysis.others import beside, others
 from record.saved_run import CellResult
 from reports.parts.headline import headline

@@ -9,7 +9,8 @@ from random import Random
 import pytest
 from msgspec import structs
 
-from analysis.comparing import Comparison, compare
+from analysis.comparing import compare
+from analysis.comparison_words import Comparison
 from analysis.metrics import pooled
 from analysis.routes import names
 from core.request_plan import Request

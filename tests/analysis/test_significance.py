@@ -16,7 +16,6 @@ from analysis.significance import (
     fewest_blocks,
     fewest_blocks_unpaired,
     holm,
-    one_sided_flip_p,
     outside_p,
     sign_flip_p,
     sum_flip_p,
@@ -98,8 +97,8 @@ def test_by_looking_after_every_block_alike_arms_are_seen_to_differ_no_more_ofte
 
 def test_a_difference_beyond_the_margin_is_what_the_larger_of_two_tests_leaves() -> None:
     """Six blocks at 0 inside 0.03: each side has all six signs alike, 1 of 64 patterns."""
-    assert outside_p([0.001, -0.001] * 3, 0.03, one_sided_flip_p) == pytest.approx(2.0**-6)
-    assert outside_p([0.04] * 6, 0.03, one_sided_flip_p) == 1
+    assert outside_p([0.001, -0.001] * 3, 0.03, sign_flip_p) == pytest.approx(2.0**-6)
+    assert outside_p([0.04] * 6, 0.03, sign_flip_p) == 1
 
 
 def p_of(values: list[float]) -> float | None:

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.steps import confounds, steps
+from analysis.confounds import build_confounds
+from analysis.steps import steps
 from tests.reports.sample import facts
 
 STEPS = """\
@@ -28,7 +29,7 @@ def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(line: str) -> None:
 
 def test_a_runtime_of_which_nothing_is_known_confounds_nothing() -> None:
     (lock,) = steps(["3.14t+gil", "3.14t"], {}, {})
-    assert confounds(lock, {"3.14t": facts("3.14t")}) == []
+    assert build_confounds(lock, {"3.14t": facts("3.14t")}) == []
 
 
 PACKAGES = json.loads("""{
@@ -42,7 +43,7 @@ def test_packages_of_other_versions_are_named_with_both() -> None:
     built = {
         name: replace(facts(name), packages={"/shop/requirements.txt": packages}) for name, packages in PACKAGES.items()
     }
-    assert [*map(str, confounds(step, built))] == [
+    assert [*map(str, build_confounds(step, built))] == [
         "package flask: 3.1.2 versus 3.1.3",
         "package greenlet: missing versus 3.2.0",
         "package typing_extensions: 4.15.0 versus missing",

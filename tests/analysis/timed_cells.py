@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.comparing import Comparison, compare
+from analysis.comparing import compare
+from analysis.comparison_words import Comparison
 from core.cell import Value
 from record.saved_run import CellResult, Run
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from analysis.topologies import measured_shape
+from analysis.confounds import measured_shape
 from config.user_service.servers import ASGI
 from core.runtime import RuntimeName
 from record.saved_run import CellResult

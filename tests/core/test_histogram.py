@@ -104,3 +104,11 @@ def test_a_histogram_comes_back_from_json_and_can_go_on(values: list[int], more:
 def test_a_percentile_is_given_from_as_many_samples_as_make_it_one(name: str, needed: int) -> None:
     assert name not in histogram_of([1000] * (needed - 1)).to_json()
     assert histogram_of([1000] * needed).to_json()[name] == 1000
+
+
+@pytest.mark.parametrize(("name", "share"), [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)])
+def test_a_percentile_is_shown_from_as_many_samples_as_leave_ten_beyond_it(name: str, share: float) -> None:
+    shown = round(10 / (1 - share))
+    assert shown >= PERCENTILES[f"{name}_ns"], "whatever is shown is in the file, too"
+    assert histogram_of([1000] * (shown - 1)).shown_percentile(name) is None
+    assert histogram_of([1000] * shown).shown_percentile(name) == 1000

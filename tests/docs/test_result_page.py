@@ -10,14 +10,14 @@ import pytest
 from msgspec import Struct
 
 from core import method, runtime
-from record import cell_parts, comparison, profile
 from record import child_lines as child
+from record import comparison, result_parts
 from record import saved_plan as plan
 from record import saved_run as run
 from tests.docs.pages import DOCS, expect, with_made
 
 PAGE = DOCS / "result.md"
-MODULES = (method, runtime, child, cell_parts, profile, comparison, plan, run)
+MODULES = (method, runtime, child, result_parts, comparison, plan, run)
 KINDS: dict[str, Any] = {name: kind for module in MODULES for name, kind in vars(module).items()}
 USED = {*child.ProcessUsage.__struct_fields__}  # which have a list of their own
 NOT_HERE = {  # keys that are not in the list of that type, and why

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from analysis.waiting_lines import WaitingLine, settings, waits
+from analysis.causes import WaitingLine, python_profiles, waits
 from commands import run as command
 from lab.python.interpreters import find
 from record.run_file import load
@@ -68,7 +68,7 @@ def build(apps: Path, runtimes: Sequence[str]) -> None:
 
 def first(run: Run) -> dict[str, str]:
     """The function whose line has the most samples of waiting for a lock under each runtime, claimed or not."""
-    (profiles,) = settings(run)
+    (profiles,) = python_profiles(run)
     return {
         profile["runtime"]: max(profile["lines"], key=lambda line: line["states"]["lock"])["function"]
         for profile in profiles
@@ -77,5 +77,5 @@ def first(run: Run) -> dict[str, str]:
 
 def named(run: Run) -> dict[str, WaitingLine | None]:
     """The line that is said to wait most for a lock under each runtime; None where none is named."""
-    (profiles,) = settings(run)
+    (profiles,) = python_profiles(run)
     return {profile["runtime"]: next(iter(waits(profile, profiles)), None) for profile in profiles}

@@ -10,7 +10,7 @@ from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.lock_report import sentence, to_json
 from lab.profile.lock_watcher import LockFacts, Waiting, is_notification
 from record.decode import decoded
-from record.profile import Profile
+from record.result_parts import Profile
 
 SECOND = 10**9
 PUT = (

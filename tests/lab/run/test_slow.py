@@ -9,8 +9,8 @@ from core.system import CLIENT, SERVICE
 from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import TimeWindow
 from lab.run.slow import COLLECTION, slow_requests
-from record.cell_parts import Slow, SlowCause
 from record.child_lines import SlowRequests
+from record.result_parts import Slow, SlowCause
 
 SECOND = TimeWindow(start_ns=0, end_ns=1_000_000)
 

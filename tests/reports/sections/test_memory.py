@@ -1,8 +1,7 @@
-"""Slopes of memory: known lines, shared pages, and how often the interval holds the truth."""
+"""The memory of services by number of clients: the chart, its sentence, and when there is none."""
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pytest
 
 from analysis.formats import KIB, MIB
@@ -31,26 +30,21 @@ def memory_run(
     return run_of(cells, name="memory", blocks=2)
 
 
-def test_pages_shared_with_the_clients_are_no_part_of_the_slope() -> None:
-    """The service grows by 4 KiB for each client, yet a plain line through its proportional sizes falls."""
-    (services,) = growths(View(memory_run()))
-    assert services.slope.value == pytest.approx(4 * KIB, rel=1e-3)
-    assert services.at(0) == pytest.approx(18 * MIB, rel=1e-3)
-    counts, sizes = np.array(services.points).T
-    assert np.polyfit(counts, sizes, 1)[0] < 0
+def test_the_chart_connects_the_medians_and_marks_each_measurement() -> None:
+    shown = section(View(memory_run()))
+    (curve,) = shown.figures[0].panels[0].curves
+    assert curve.line == tuple((count, pytest.approx(round(shared_pages(count)) / MIB)) for count in COUNTS)
+    assert [mark.x for mark in curve.marks] == [count for count in COUNTS for _ in (1, 2)]
+    (sentence,) = shown.sentences
+    assert str(sentence) == "3.14: the memory of the service is 18.0 MiB with 0 clients and 10.8 MiB with 200 clients."
 
 
-def test_without_proportional_sizes_it_is_the_plain_line() -> None:
-    """Through (0, 10), (1, 13), (2, 13) MiB, twice each: slope 1.5, intercept 10.5."""
+def test_without_proportional_sizes_it_is_the_peak() -> None:
     sizes = {0: 10 * MIB, 1: 13 * MIB, 2: 13 * MIB}
     (services,) = growths(View(memory_run([0, 1, 2], lambda count: sizes[count], "max_rss_bytes")))
-    assert services.slope.value == pytest.approx(1.5 * MIB)
-    assert services.at(0) == pytest.approx(10.5 * MIB)
-    assert len(services.fit) == 2
+    assert services.sizes == {count: [sizes[count]] * 2 for count in sizes}
 
 
-def test_no_growth_is_claimed_where_the_interval_includes_0() -> None:
-    rng = np.random.default_rng(2)
-    run = memory_run(size=lambda count: 10 * MIB + MIB * rng.standard_normal())
-    (sentence,) = section(View(run)).sentences
-    assert "the memory does not grow significantly (" in str(sentence)
+def test_two_numbers_of_clients_are_no_sweep() -> None:
+    shown = section(View(memory_run([0, 25])))
+    assert (shown.sentences, shown.figures, shown.notes) == ((), (), ())

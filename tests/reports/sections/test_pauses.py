@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from record.cell_parts import Slow, SlowCause
 from record.child_lines import PauseCounts
+from record.result_parts import Slow, SlowCause
 from record.saved_run import CellResult, Run
 from reports.sections.garbage_collections import section
 from reports.view import View

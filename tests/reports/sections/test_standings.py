@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from analysis.cell_index import Cells
-from analysis.contests import contests, rate_share
 from core.messages import verbatim
 from record.saved_run import Status
-from reports.parts.contest import doubts
+from reports.parts.contest import contests, doubts, rate_share
 from reports.view import View
 from tests.reports.contestants import TITLES, blocks_of, contest_run
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from analysis.capacity_search import CapacityRatio
-from analysis.comparing import Comparison
+from analysis.capacity_ratios import CapacityRatio
+from analysis.comparison_words import Comparison
 from core.languages import ENGLISH
 from core.messages import NOTHING, message
 from core.program import ROOT
