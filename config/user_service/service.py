@@ -7,11 +7,13 @@ fields of the Command or Target, and the requests. Variants are systems with the
 """
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
+from config.options import Given
 from core.cell import Value
 from core.errors import BadInput
-from core.messages import Json
+from core.messages import Json, listed
 from core.runtime import NATIVE
 from core.system import NATIVE_CLIENT, SIZES, System
 from core.user_service import Start, Target, UserService
@@ -133,12 +135,19 @@ def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
 
 
 def check_command(command: str, knobs: Sequence[str] = (), *, has_environment: bool) -> None:
-    """Raise BadInput if *command* cannot be started several times, or is the same under every
-    runtime.
+    """Raise BadInput if *command* cannot be split into words, cannot be started several times, or is
+    the same under every runtime.
 
     knobs: the names of settings, which are accepted as placeholders, too
     """
     places = (*PLACES, *(f"{{{name}}}" for name in knobs))
+    try:
+        shlex.split(command)
+    except ValueError:
+        raise Given(value=command, name="command").wrong(
+            "a command with balanced quotes and no placeholders other than {places}",
+            places=listed(places),
+        ) from None
     for place in re.findall(r"\{[a-z_]+\}", command):
         if place not in places:
             raise BadInput(
