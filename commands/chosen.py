@@ -75,8 +75,8 @@ def expect_search(plan: Plan, given: Flags) -> None:
         BLOCKS: given.get("blocks") is not None,
         UNTIL: bool(plan.until),
         FAIL_IF_SLOWER: bool(plan.fail_if_slower),
-        # 0 means a number of requests; other durations are accepted, although probes have their own
-        DURATION: not plan.method.duration_s,
+        # a plan may have a duration, for runs without --slo; 0 means a number of requests
+        DURATION: given.get("duration") is not None or not plan.method.duration_s,
         PROFILE: is_profiled,
     }
     if plan.objectives and (
