@@ -6,8 +6,8 @@ Every worker waits for readable sockets, either on one watch with all others or 
 returns the connection to the watch.
 
 CachedService follows the protocol Service (core/system.py). What _server() returns runs for each
-request on the workers' threads: no locks and no shared counters there. experiments/echo/pool.py
-replaces _connection(), _server() and counters().
+request on the workers' threads: no locks and no shared counters there.
+experiments/echo/python_servers.py replaces _connection(), _server() and counters().
 """
 
 import socket
