@@ -21,7 +21,7 @@ from config.options import Flags, parsed
 from config.plan_options import BLOCKS, BUDGET, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
 from config.run_plan import Plan
 from config.sidecar_options import PLACES, WITH
-from config.user_service.servers import SERVERS, USUAL, WSGI
+from config.user_service.service import SERVERS, USUAL, WSGI
 from config.user_service.service_flags import service_from
 from config.user_service.service_options import (
     ENVIRONMENT,

@@ -41,8 +41,7 @@ from config.user_service.hidden import (
     mask_variant,
 )
 from config.user_service.request_options import FILE, REQUEST
-from config.user_service.servers import ASGI, SERVERS, WSGI
-from config.user_service.service import LAST_PORT, THREADS, WORKERS
+from config.user_service.service import ASGI, LAST_PORT, SERVERS, THREADS, WORKERS, WSGI
 from core.cell import PARAMETERS, Value
 from core.errors import BadInput
 from core.messages import message

@@ -19,8 +19,16 @@ from config.plan_options import DEFAULT_RUNTIMES
 from config.run_plan import Plan, PlanRow, Values
 from config.user_service.hidden import ENV
 from config.user_service.request_options import expect_sendable, hidden_answer, request_plan
-from config.user_service.servers import ASGI, SERVERS, app_on
-from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
+from config.user_service.service import (
+    ASGI,
+    LAST_PORT,
+    SERVERS,
+    THREADS,
+    WORKERS,
+    app_on,
+    check_command,
+    systems,
+)
 from config.user_service.service_options import (
     AUTO_THREADS,
     ENVIRONMENT,

@@ -18,7 +18,7 @@ from commands.init import plan_text
 from config.load import load_plan
 from config.plan_options import DEFAULT_RUNTIMES
 from config.run_plan import Plan
-from config.user_service.servers import SERVERS
+from config.user_service.service import SERVERS
 from config.user_service.service_plan import user_service_plan
 from core.errors import BadInput
 from core.secret import revealed
