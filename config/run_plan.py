@@ -201,8 +201,8 @@ class Plan(PlanFields):
         return {system: swept_names(some, fixed) for system, some in settings.items()}
 
     def pairs(self) -> list[tuple[System, RuntimeName]]:
-        """Return all (system, runtime) pairs that a row names, even if they cannot be measured here.
-        Variants of a service are systems with one key.
+        """Return all (system, runtime) pairs that a row includes, even if they cannot be measured
+        here. Variants of a service are systems with one key.
         """
         pairs = ((row, runtime) for row in self.rows for runtime in self.runtimes)
         named = [(row.system, runtime) for row, runtime in pairs if row.includes(runtime)]
