@@ -147,7 +147,7 @@ SERVICES: list[dict[str, Any]] = [
 def made(service: dict[str, Any], folder: Path) -> tuple[str, Plan]:
     """The text of the plan for *service*, and the plan that flags alone would make."""
     asked = user_service_plan(service, folder)
-    return plan_text("shop.yaml", service, service_of(asked), DEFAULT_RUNTIMES), asked
+    return plan_text("shop.yaml", service, service_of(asked), DEFAULT_RUNTIMES, {}), asked
 
 
 def loaded(text: str, folder: Path) -> Plan:
