@@ -79,9 +79,8 @@ def expect_search(plan: Plan, given: Flags) -> None:
         DURATION: given.get("duration") is not None or not plan.method.duration_s,
         PROFILE: is_profiled,
     }
-    if plan.objectives and (
-        flags_given := [option.flag for option, is_given in ignored.items() if is_given]
-    ):
+    flags_given = [option.flag for option, is_given in ignored.items() if is_given]
+    if plan.objectives and flags_given:
         raise BadInput(
             "--slo chooses the rates, durations and number of measurements itself{profile}. Remove "
             "{flags}.",
@@ -102,9 +101,9 @@ def choose_runtimes(
     output.hide(one.reveal() for one in secrets_in(plan.user_service))
     plan = _with_clients(with_commits(plan), flags)
     client = plan.method.client_runtime
-    extra = () if client in (SAME, ORCHESTRATOR) else (client,)
+    extra = {client} - {SAME, ORCHESTRATOR}
     runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, spread)
-    if extra and client not in runtimes:
+    if extra - runtimes.keys():
         raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     arms = tuple(name for name in plan.runtimes if name in runtimes)
     _expect_distinct({name: runtimes[name] for name in arms})
