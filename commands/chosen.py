@@ -205,7 +205,12 @@ def find_runtimes(
     """Print a note for each missing runtime. Return the installed runtimes and these messages, both
     by name. Raises BadInput if none is installed.
     """
-    runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
+    if spread and value_of(INTERPRETER, flags, {}):
+        raise BadInput(
+            "--interpreter names a path on this machine, but the run uses other hosts. Set the key "
+            "`python` of each host instead."
+        )
+    runtimes = spread.runtimes(names) if spread else _here(names, flags)
     absent = spread.missing if spread else interpreters.missing
     missing: Missing = {name: absent(name) for name in names if name not in runtimes}
     refused = [] if spread else interpreters.refused(name for name in missing if name != NATIVE)
@@ -287,14 +292,3 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
                 variable=variable,
                 names=listed(without, AND),
             )
-
-
-def _on_hosts(
-    names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster
-) -> dict[str, AnyRuntime]:
-    if value_of(INTERPRETER, flags, {}):
-        raise BadInput(
-            "--interpreter names a path on this machine, but the run uses other hosts. Set the key "
-            "`python` of each host instead."
-        )
-    return spread.runtimes(names)

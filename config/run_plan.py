@@ -136,14 +136,22 @@ class Plan(PlanFields):
         _check_names(row.system for row in self.rows)
         for row in self.rows:
             _check_rate(row)
-        if self.beside and self.user_service and self.user_service.targets:
-            raise BadInput(
-                "--with does not apply to a service that already runs; start its database yourself."
-            )
-        if self.user_service:
-            service.check_runtimes(self.user_service, self.runtimes)
+        own = self.user_service
+        if own and own.targets:
+            if self.beside:
+                raise BadInput(
+                    "--with does not apply to a service that already runs; start its database "
+                    "yourself."
+                )
+            if {*self.runtimes} != {NATIVE}:
+                raise BadInput(
+                    "runtimes is {runtimes}, but a service that already runs has its own runtime. "
+                    "Leave out runtimes.",
+                    runtimes=self.runtimes,
+                )
+        if own:
             for row in self.rows:
-                service.check_values(self.user_service, row.values)
+                service.check_values(own, row.values)
 
     @property
     def systems(self) -> dict[str, System]:
@@ -165,11 +173,12 @@ class Plan(PlanFields):
 
     def with_service(self, changed: UserService) -> "Plan":
         """Return the plan with a changed service that gilscope starts, and with its systems."""
-        # a row has at most one variant
-        rows = [
-            replace(row, system=service.system_of(changed, *row.values.get(changed.varied, ("",))))
-            for row in self.rows
-        ]
+        systems = service.systems(changed)
+        of_variants = dict(zip(changed.variants, systems, strict=False))
+        rows = []
+        for row in self.rows:
+            (variant,) = row.values.get(changed.varied, ("",))  # a row has at most one
+            rows.append(replace(row, system=of_variants.get(str(variant), systems[0])))
         return replace(self, user_service=changed, rows=tuple(rows))
 
     def cells(self) -> list[Cell]:

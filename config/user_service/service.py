@@ -1,5 +1,5 @@
-"""Describe a user's service and its clients as systems to measure. Check its runtimes, parameter
-values and command, and make the command that serves an application (--app).
+"""Describe a user's service and its clients as systems to measure. Check its parameter values and
+command, and make the command that serves an application (--app).
 
 config/run_plan.py, service_plan.py and lab/ use this module. A user's service becomes a System
 (core/system.py) whose child_config["own"] is what the service's and the clients' children read: the
@@ -20,7 +20,6 @@ from config.text_yaml import read_yaml
 from core.cell import Value
 from core.errors import BadInput
 from core.messages import OR, Json, listed
-from core.runtime import NATIVE
 from core.system import NATIVE_CLIENT, SIZES, System
 from core.user_service import App, Start, Target, UserService
 from record.decode import decoded
@@ -68,13 +67,6 @@ def systems(service: UserService) -> list[System]:
     return [_system(service, start, requests, is_threaded) for start in starts]
 
 
-def system_of(service: UserService, variant: Value) -> System:
-    """Return the system of a variant of the service, or else of the service."""
-    every = systems(service)
-    # without variants, the mapping is empty
-    return dict(zip(service.variants, every, strict=False)).get(str(variant), every[0])
-
-
 def _system(service: UserService, start: Start, requests: Json, is_threaded: bool) -> System:
     # the fields of *start* come later, so that a Target replaces name, protocol and prefix
     told = {
@@ -105,18 +97,6 @@ def _system(service: UserService, start: Start, requests: Json, is_threaded: boo
         user_service=start,
         native_client=NATIVE_CLIENT,
     )
-
-
-def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
-    """Raise BadInput if runtimes are given for services that already run, because each service has
-    its own runtime.
-    """
-    if service.targets and set(runtimes) != {NATIVE}:
-        raise BadInput(
-            "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave "
-            "out runtimes.",
-            runtimes=runtimes,
-        )
 
 
 def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) -> None:
