@@ -29,7 +29,7 @@ WORDS: Mapping[bool | None, tuple[Message, str]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command doctor. Return its exit status: 0, whatever it finds."""
-    parser = output.parser("doctor", arguments)
+    parser = output.parser("doctor")
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
     facts = {**quiet.facts(), "native_client": not programs.missing(NATIVE_CLIENT.name)}

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command init, which writes a plan file for the user's service, and sometimes a
     requirements file beside it. Return its exit status: 0.
     """
-    parser = output.parser("init", arguments)
+    parser = output.parser("init")
     parser.add_names(
         "file",
         message("The plan file to write (default: {file}).", file=DEFAULT_FILE),

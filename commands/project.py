@@ -17,7 +17,7 @@ from commands.chosen import expect_search
 from commands.estimate import no_verdict
 from config.flags import plan_from, value_of
 from config.load import load_experiment
-from config.options import Flags, parsed
+from config.options import Flags, given_flags, parsed
 from config.plan_options import BLOCKS, BUDGET, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
 from config.run_plan import Plan
 from config.sidecar_options import PLACES, WITH
@@ -98,9 +98,7 @@ def _no_note(text: str | Message, /, **args: Value) -> None:
 def _ends_by_default(flags: Flags) -> bool:
     """Return whether *flags* are for a run, and none of them says when the run ends."""
     # init and stress have no --blocks
-    return BLOCKS.name in flags and not any(
-        flags[option.name] for option in (BLOCKS, UNTIL, BUDGET, EXPERIMENT, SLO)
-    )
+    return BLOCKS.name in flags and not given_flags((BLOCKS, UNTIL, BUDGET, EXPERIMENT, SLO), flags)
 
 
 def _draft(flags: Flags) -> Plan:

@@ -124,7 +124,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     start_ns = perf_counter_ns()
     written = write(order.folder, run)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
-    show(written, as_json=given["json"], quiet=given["quiet"])
+    show(written, given)
     measured = {cell.runtime for cell in run.cells}
     absent = [name for name in flags.value_of(options.RUNTIMES, given, ()) if name not in measured]
     if absent:

@@ -55,7 +55,7 @@ LENGTH = Option(
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
-    parser = output.parser("stress", arguments)
+    parser = output.parser("stress")
     parser.add_group("what to check", LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
     parser.add_group("runtimes", *INTERPRETERS)
     parser.add_parameters()

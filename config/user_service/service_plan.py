@@ -270,9 +270,13 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
             most=MOST_PATH_BYTES,
             last=LAST_PORT,
         )
-    parts = {"address": _part(url, address), "prefix": _part(url, prefix)}
     return Target(
-        name=name, url=url, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts
+        name=name,
+        url=url,
+        address=_part(url, address),
+        prefix=_part(url, prefix),
+        protocol=protocol,
+        tls=tls if scheme == HTTPS else None,
     )
 
 
