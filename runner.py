@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run gilscope, which measures how the free-threaded build of CPython affects a threaded service.
 
-This module finds the command, prints errors and exits.
+This module checks the arguments and the process limits, finds the command, prints errors and exits.
 
 Above the call of enter_environment(), only the standard library is imported, because the
 interpreter may lack the libraries until then. Commands are in commands/. Exit statuses: 0, 1 for a
@@ -107,19 +107,42 @@ def _exit_as_incomplete(reason: str) -> NoReturn:
 if __name__ == "__main__":
     enter_environment()
 
+import resource
 import signal
+import threading
 from collections.abc import Sequence
 
 try:
     import commands
-    from commands import surroundings
     from commands.output import output
-    from core.messages import BadInput, GilscopeError, Message, did_you_mean, message
+    from core.messages import Arg, BadInput, GilscopeError, Message, did_you_mean, message
     from core.program import PROGRAM
 except ImportError as error:  # a library is installed incompletely
     _exit_as_incomplete(str(error))
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# the limit of processes (ulimit -u) up to which _expect_threads() starts some
+FEW_PROCESSES = 256
+_NO_ROOM = "failed to map segment"  # of the dynamic linker, whose text numpy repeats
+THREADS = 8  # how many threads must start; an interpreter search uses 16
+_NO_PROCESS = message(
+    "No process or thread can be started: {error}. End some processes, or raise the limit "
+    "(ulimit -u).",
+    error=os.strerror(errno.EAGAIN),
+)
+# what the user can do about an OSError, by errno
+_REMEDIES = {
+    errno.ENOSPC: message("free some disk space, or use another folder"),
+    errno.EDQUOT: message("free some disk space, or use another folder"),
+    errno.EROFS: message("use another folder"),
+    errno.EACCES: message("change the permissions, or use another folder"),
+    errno.EPERM: message("change the permissions, or use another folder"),
+    errno.ENAMETOOLONG: message("use a shorter name"),
+    errno.EMFILE: message("raise the limit of open files (ulimit -n)"),
+    errno.ENFILE: message("end some processes"),
+    errno.EINTR: message("try again"),
+    errno.EIO: message("check the disk or the terminal that the output goes to"),
+}
 
 
 class Stopped(KeyboardInterrupt):
@@ -139,7 +162,7 @@ def main(arguments: Sequence[str]) -> int:
     # before anything can print an argument
     output.hide_arguments(arguments)
     try:
-        surroundings.check(arguments)
+        _expect_usable(arguments)
         output.use_language(arguments)
         status = _command(arguments)
         sys.stdout.flush()
@@ -158,6 +181,44 @@ def main(arguments: Sequence[str]) -> int:
         return _report_unexpected(error, arguments)
 
 
+def _expect_usable(arguments: Sequence[str]) -> None:
+    """Raise BadInput if an argument, the current folder or a process limit would make every command
+    fail.
+    """
+    for word in arguments:
+        if word.encode(errors="ignore").decode() != word:
+            raise BadInput(
+                "The argument {word} is not valid UTF-8. Use UTF-8 in all arguments.",
+                word=ascii(word),
+            )
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise BadInput(
+            "The current folder cannot be used: {reason}. Change to another folder with cd.",
+            reason=error.strerror,
+        ) from error
+    _expect_threads()
+
+
+def _expect_threads() -> None:
+    """Raise BadInput if the process limit allows no more threads. Libraries would fail later with
+    unclear errors.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if limit == resource.RLIM_INFINITY or limit > FEW_PROCESSES:
+        return
+    ends = threading.Event()
+    threads = [threading.Thread(target=ends.wait, daemon=True) for _ in range(THREADS)]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError as error:
+        raise BadInput(_NO_PROCESS) from error
+    finally:
+        ends.set()
+
+
 def _report_unexpected(error: Exception, arguments: Sequence[str]) -> int:
     """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return
     the exit status.
@@ -166,7 +227,7 @@ def _report_unexpected(error: Exception, arguments: Sequence[str]) -> int:
     if stopped:  # for example, the terminal was closed, and the output with it
         _discard_output(1, 2)
         return 128 + stopped.number
-    cause = surroundings.cause(error)
+    cause = _cause(error)
     output.error(cause or _describe_bug(error, arguments))
     try:
         sys.stdout.flush()
@@ -185,6 +246,44 @@ def _find_signal(error: BaseException | None) -> Stopped | None:
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error
+
+
+def _cause(error: Exception) -> Message | None:
+    """Return a message if the machine or the installation caused *error*, else None."""
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return _NO_PROCESS
+    if isinstance(error, MemoryError) or (
+        isinstance(error, ImportError) and _NO_ROOM in str(error)
+    ):
+        return message(
+            "There is not enough memory. Stop other programs, raise the limit (ulimit -v), or use "
+            "a smaller plan."
+        )
+    if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":
+        return message(
+            "The name {name} is not valid UTF-8. Use a name in UTF-8.",
+            name=ascii(error.object)[:200],
+        )
+    if isinstance(error, ImportError) and error.name:
+        return message(
+            "The installation is incomplete: {module} cannot be imported ({reason}). Install "
+            "gilscope again; in a checkout: make setup",
+            module=error.name,
+            reason=error,
+        )
+    if isinstance(error, OSError) and error.errno in _REMEDIES:
+        place: Arg = (
+            str(error.filename)
+            if error.filename is not None
+            else message("A file that the operating system did not name")
+        )
+        return message(
+            "{path} cannot be used: {reason}. What to do: {remedy}.",
+            path=place,
+            reason=error.strerror,
+            remedy=_REMEDIES[error.errno],
+        )
+    return None
 
 
 def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:

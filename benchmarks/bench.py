@@ -5,7 +5,7 @@ Markdown tables.
 import argparse
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,13 +77,7 @@ def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:
     """Print a Markdown table, and each row as soon as it is measured. head: titles,
     separated by |
     """
-    for line in table_lines(head, rows):
-        print(line, flush=True)
-    print()
-
-
-def table_lines(head: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table. head: titles, separated by |"""
     titles = [title.strip() for title in head.split("|")]
     for row in chain((titles, ["---"] * len(titles)), rows):
-        yield f"| {' | '.join(row)} |"
+        print(f"| {' | '.join(row)} |", flush=True)
+    print()

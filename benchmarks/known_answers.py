@@ -2,7 +2,7 @@
 MISS.
 
 Usage: python -m benchmarks.known_answers [--only sleep,work] [--client native,python] [--order
-       slices,sequential] [--short] [--repeats 1] [--aa 0] [--sweeps 0] [--save FILE]
+       slices,sequential] [--short] [--repeats 1] [--aa 0] [--sweeps 0]
 
 tests/known/scenarios.py lists the services. runner.py measures each of them with both clients and
 in both orders, and the truth comes from a simulation of the same closed loop. The whole table takes
@@ -25,16 +25,14 @@ about two hours on two quiet cores. The exit status is 1 if there is a MISS:
 --aa N: N comparisons of a service with itself by each client in each order, and no other row
 --repeats: how often each row is measured
 --sweeps N: N sweeps in which the second value makes requests 10 % slower without the GIL only, and
-no other row --save: also write the table to this file, as Markdown
+no other row
 """
 
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
-from pathlib import Path
 
-from benchmarks.bench import options, table_lines
+from benchmarks.bench import options, print_table
 from core.messages import GilscopeError
 from tests.known.judge import CALLED, MISS, OK, REFUSED, judge
 from tests.known.measure import measured, swept
@@ -62,7 +60,6 @@ def main() -> None:
         repeats=1,
         aa=0,
         sweeps=0,
-        save="",
     )
     if given.sweeps:
         sys.exit(_sweeps(given.sweeps, given.client.split(",")))
@@ -81,16 +78,8 @@ def main() -> None:
         )
     )
     results: list[str] = []
-    lines = []
-    for line in table_lines(HEAD, _rows(chosen, given.short, results)):
-        print(line, flush=True)
-        lines.append(line)
-    counts = ", ".join(f"{results.count(word)} {word}" for word in (OK, REFUSED, CALLED, MISS))
-    print(f"\n{counts}")
-    if given.save:
-        command = f"python -m benchmarks.known_answers {shlex.join(sys.argv[1:])}"
-        title = f"# Known answers\n\n`{command}`: {counts}\n"
-        Path(given.save).write_text("\n".join([title, *lines, ""]), "utf-8")
+    print_table(HEAD, _rows(chosen, given.short, results))
+    print(", ".join(f"{results.count(word)} {word}" for word in (OK, REFUSED, CALLED, MISS)))
     equal = sum(name == SAME for _, name, *_ in chosen)
     sys.exit(MISS in results or results.count(CALLED) > max(1, MOST_CALLED * equal))
 

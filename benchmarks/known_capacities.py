@@ -33,14 +33,7 @@ from reports.document.model import interval
 
 SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
 PLAN = ("--plan", "plan.yaml")
-OBJECTIVES = {
-    "mmc": "p99<120ms",
-    "mmc-500": "p99<500ms",
-    "mmc-1000": "p99<1s",
-    "mdc": "p99<60ms",
-    "bucket": "errors<1%",
-    "stall": "p99<180ms",
-}
+CLOSED_LOOP = "--num-clients 2 --num-connections-per-client 16 --blocks 1 --duration 5"
 BUCKET_RATE, BUCKET_SIZE, STALL_S, STALL_EVERY_S = 200.0, 20.0, 0.15, 5.0
 SIMULATED = 2_000_000
 APP = f"""import os, random, threading, time
@@ -85,18 +78,8 @@ def main() -> None:
 
 def _work_s(runtime: str) -> float:
     """Return the time that a thread of the service is busy with a request beside its sleep."""
-    sizes = [
-        "--num-clients",
-        "2",
-        "--num-connections-per-client",
-        "16",
-        "--blocks",
-        "1",
-        "--duration",
-        "5",
-    ]
     with _application("mdc", runtime) as folder:
-        (cell,) = run_of(*PLAN, *sizes, folder=folder).cells
+        (cell,) = run_of(*PLAN, *CLOSED_LOOP.split(), folder=folder).cells
     return SERVERS * cell.wall_ns / 1e9 / cell.answered - MEAN_S
 
 
@@ -120,7 +103,7 @@ def _search(case: str, runtimes: str) -> dict[str, Any]:
     """
     start_s = monotonic()
     with _application(case, runtimes) as folder:
-        run = run_of(*PLAN, "--slo", OBJECTIVES[case], folder=folder)
+        run = run_of(*PLAN, "--slo", CASES[case][0], folder=folder)
     found = capacities(run)
     first = found[0].crossing
     line = {
@@ -142,7 +125,7 @@ def theory(case: str, work_s: float = 0.0) -> float:
     """Return the capacity of a case in requests/s, if each request takes *work_s* longer than it
     sleeps.
     """
-    return capacity_of(partial(QUEUES[case], work_s), SERVERS / (MEAN_S + work_s))
+    return capacity_of(partial(CASES[case][1], work_s), SERVERS / (MEAN_S + work_s))
 
 
 def capacity_of(late: Callable[[float], float], high: float) -> float:
@@ -178,7 +161,7 @@ def paused_s(order: random.Random, begin_s: float) -> float:
 
 
 def late(
-    limit_s: float, work_s: float, service_s: Callable[[random.Random, float], float], rate: float
+    limit_s: float, service_s: Callable[[random.Random, float], float], work_s: float, rate: float
 ) -> float:
     """Return the share of requests whose time in a queue with SERVERS servers exceeds *limit_s*,
     simulated.
@@ -206,13 +189,18 @@ def refused(rate: float) -> float:
     return count / SIMULATED
 
 
-QUEUES: dict[str, Callable[[float, float], float]] = {
-    "mmc": lambda work_s, rate: late_mmc(rate, mean_s=MEAN_S + work_s),
-    "mmc-500": lambda work_s, rate: late_mmc(rate, mean_s=MEAN_S + work_s, limit_s=0.5),
-    "mmc-1000": lambda work_s, rate: late_mmc(rate, mean_s=MEAN_S + work_s, limit_s=1.0),
-    "mdc": lambda work_s, rate: late(0.06, work_s, lambda order, begin_s: MEAN_S, rate),
-    "bucket": lambda work_s, rate: refused(rate),
-    "stall": lambda work_s, rate: late(0.18, work_s, paused_s, rate),
+def _mmc(limit_s: float, work_s: float, rate: float) -> float:
+    return late_mmc(rate, mean_s=MEAN_S + work_s, limit_s=limit_s)
+
+
+# the objective of each case, and the share of requests that miss it at (work_s, rate)
+CASES: dict[str, tuple[str, Callable[[float, float], float]]] = {
+    "mmc": ("p99<120ms", partial(_mmc, LIMIT_S)),
+    "mmc-500": ("p99<500ms", partial(_mmc, 0.5)),
+    "mmc-1000": ("p99<1s", partial(_mmc, 1.0)),
+    "mdc": ("p99<60ms", partial(late, 0.06, lambda order, begin_s: MEAN_S)),
+    "bucket": ("errors<1%", lambda work_s, rate: refused(rate)),
+    "stall": ("p99<180ms", partial(late, 0.18, paused_s)),
 }
 
 

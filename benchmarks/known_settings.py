@@ -111,7 +111,7 @@ def _versions(case: str, number: int) -> bool:
     """Return whether a run says rightly whether the second of two commits is slower. Print what it
     says.
     """
-    counts = (COUNT, round(1.05 * COUNT) if case == "slower" else COUNT)
+    counts = (COUNT, round((1.05 if case == "slower" else 1) * COUNT))
     with TemporaryDirectory() as work_tree:
         folder = Path(work_tree)
         _git(folder, "init", "--quiet", "--initial-branch", "main")
@@ -133,10 +133,8 @@ def _versions(case: str, number: int) -> bool:
 def _routes(case: str, number: int) -> float:
     """Return the share of right verdicts on routes. Print the ratio and verdict of each."""
     client = ("native", CLIENT_PYTHON)[number % 2]
-    if case == "route":
-        one = compared(SLOWER, ARMS, client, 10)
-    else:
-        one = compared(EQUAL, AGAIN, client, 10)
+    planted, arms = (SLOWER, ARMS) if case == "route" else (EQUAL, AGAIN)
+    one = compared(planted, arms, client, 10)
     verdicts = {name: route.verdict for name, route in one.routes.items()}
     ratios = (f"{name} {route.ratio:.3f} {route.verdict}" for name, route in one.routes.items())
     print(f"{case}, {client}: {'; '.join(ratios)}", flush=True)

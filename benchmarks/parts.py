@@ -90,17 +90,10 @@ def _line(runtime: str, repeats: int) -> Sequence[str]:
         _cpu_us(run, "clients", key) for key in ("cpu_user_ns", "cpu_system_ns")
     )
     rest = user - alone["calc loop"] - alone["JSON and framing"]
-    times = (
-        alone["calc loop"],
-        alone["JSON and framing"],
-        kernel,
-        rest,
-        client_user,
-        client_kernel,
-    )
+    of_service = [alone["calc loop"], alone["JSON and framing"], kernel, rest]
     return [
         runtime,
-        *(f"{us:.1f}" for us in times),
+        *(f"{us:.1f}" for us in (*of_service, client_user, client_kernel)),
         f"{alone['record']:.2f}",
         f"{alone['slow?']:.3f}",
     ]
@@ -117,14 +110,12 @@ def _start_up(runtime: str, system: str, repeats: int) -> Sequence[str]:
 
 
 def _alone(runtime: str, executable: str) -> dict[str, float]:
-    command, env = (
+    printed = subprocess.check_output(
         [executable, "-s", "-c", PARTS],
-        scrubbed_environment() | RuntimeName(runtime).variables,
+        cwd=REPOSITORY,
+        env=scrubbed_environment() | RuntimeName(runtime).variables,
     )
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=REPOSITORY, env=env
-    )
-    parts: dict[str, float] = json.loads(done.stdout)
+    parts: dict[str, float] = json.loads(printed)
     return parts
 
 

@@ -35,6 +35,7 @@ async def page(request):
     return starlette.responses.HTMLResponse({HTML})
 app = starlette.applications.Starlette(routes=[starlette.routing.Route('/', page)])
 """
+APP = "--app page:app --server uvicorn --requirements needs.txt"
 SYSTEMS = ("2", "4")
 SIZES = ("--num-api-services", "1", "--num-clients", "4")
 
@@ -47,16 +48,7 @@ def flags(case: str, folder: Path) -> list[str]:
         return ["--system", case, *SIZES]
     (folder / "page.py").write_text(STARLETTE)
     (folder / "needs.txt").write_text("starlette")
-    return [
-        "--app",
-        "page:app",
-        "--server",
-        "uvicorn",
-        "--requirements",
-        "needs.txt",
-        "--request",
-        "GET /",
-    ]
+    return ["--request", "GET /", *APP.split()]
 
 
 def ratios(words: list[str], folder: Path, order: str) -> Mapping[int, float]:

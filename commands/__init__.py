@@ -6,8 +6,8 @@ and shows results with reports/. A new command is a module with main(arguments),
 words after the command, and a line in SUMMARIES. Some imports stand inside functions, because
 --help and errors in flags do not need them.
 
-The modules chosen, estimate, output, project, running and surroundings are no commands. The command
-run has no word of its own.
+The modules chosen, estimate, output, project and running are no commands. The command run has no
+word of its own.
 """
 
 import importlib

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     """
     from reports.render.markdown import markdown
 
-    parser = output.parser("audit", arguments)
+    parser = output.parser("audit")
     parser.add_names("folder", "The folder of a project whose packages are checked.", "?")
     parser.add_group("what to audit", *PACKAGES)
     parser.add_group("options", RUNTIME, JSON)

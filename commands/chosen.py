@@ -73,13 +73,12 @@ def expect_search(plan: Plan, given: Flags) -> None:
         BLOCKS: given.get("blocks") is not None,
         UNTIL: bool(plan.until),
         FAIL_IF_SLOWER: bool(plan.fail_if_slower),
-        # 0 means a number of requests; other durations are accepted, although probes have their own
-        DURATION: not plan.method.duration_s,
+        # a plan may have a duration, for runs without --slo; 0 means a number of requests
+        DURATION: given.get("duration") is not None or not plan.method.duration_s,
         PROFILE: is_profiled,
     }
-    if plan.objectives and (
-        flags_given := [option.flag for option, is_given in ignored.items() if is_given]
-    ):
+    flags_given = [option.flag for option, is_given in ignored.items() if is_given]
+    if plan.objectives and flags_given:
         raise BadInput(
             "--slo chooses the rates, durations and number of measurements itself{profile}. Remove "
             "{flags}.",
@@ -100,9 +99,9 @@ def choose_runtimes(
     output.hide(one.reveal() for one in secrets_in(plan.user_service))
     plan = _with_clients(with_commits(plan), flags)
     client = plan.method.client_runtime
-    extra = () if client in (SAME, ORCHESTRATOR) else (client,)
+    extra = {client} - {SAME, ORCHESTRATOR}
     runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, spread)
-    if extra and client not in runtimes:
+    if extra - runtimes.keys():
         raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     arms = tuple(name for name in plan.runtimes if name in runtimes)
     _expect_distinct({name: runtimes[name] for name in arms})
@@ -204,7 +203,12 @@ def find_runtimes(
     """Print a note for each missing runtime. Return the installed runtimes and these messages, both
     by name. Raises BadInput if none is installed.
     """
-    runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags)
+    if spread and value_of(INTERPRETER, flags, {}):
+        raise BadInput(
+            "--interpreter names a path on this machine, but the run uses other hosts. Set the key "
+            "`python` of each host instead."
+        )
+    runtimes = spread.runtimes(names) if spread else _here(names, flags)
     absent = spread.missing if spread else interpreters.missing
     missing: Missing = {name: absent(name) for name in names if name not in runtimes}
     refused = [] if spread else interpreters.refused(name for name in missing if name != NATIVE)
@@ -286,14 +290,3 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
                 variable=variable,
                 names=listed(without, AND),
             )
-
-
-def _on_hosts(
-    names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster
-) -> dict[str, AnyRuntime]:
-    if value_of(INTERPRETER, flags, {}):
-        raise BadInput(
-            "--interpreter names a path on this machine, but the run uses other hosts. Set the key "
-            "`python` of each host instead."
-        )
-    return spread.runtimes(names)

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.compare.members import members
     from reports.view import View
 
-    parser = output.parser("compare", arguments)
+    parser = output.parser("compare")
     parser.add_names(
         "run",
         "The folder of a saved run, or its result.json. The other runs are compared with the "

@@ -19,7 +19,6 @@ from lab.native import programs
 if TYPE_CHECKING:
     from reports.document.model import Section
 
-NOT_SHOWN = message("this machine does not show it")
 # by Finding.good, which is None if the check was impossible: the text, and its state for renderers
 WORDS: Mapping[bool | None, tuple[Message, str]] = {
     True: (message("ok"), "passed"),
@@ -30,7 +29,7 @@ WORDS: Mapping[bool | None, tuple[Message, str]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command doctor. Return its exit status: 0, whatever it finds."""
-    parser = output.parser("doctor", arguments)
+    parser = output.parser("doctor")
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
     facts = {**quiet.facts(), "native_client": not programs.missing(NATIVE_CLIENT.name)}
@@ -45,11 +44,12 @@ def findings_section(findings: Sequence[Finding]) -> "Section":
     """Return a section with a table of all checks, the remedies of failed checks, and a summary."""
     from reports.document.model import Section, plain_table, words
 
-    title, total = message("The machine"), _summary(findings)
-    lines = [
-        (words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value or NOT_SHOWN)
-        for one in findings
-    ]
+    title = message("The machine")
+    lines = []
+    for one in findings:
+        text, state = WORDS[one.good]
+        value = one.value or message("this machine does not show it")
+        lines.append((words(text, state=state), one.name, value))
     table = plain_table(title, (NOTHING,) * 3, lines)
     remedies = [
         message("{name}: {remedy}", name=one.name, remedy=one.remedy)
@@ -57,17 +57,13 @@ def findings_section(findings: Sequence[Finding]) -> "Section":
         if one.good is False
     ]
     heading = [message("What to do:")] if remedies else []
+    total = message("No check found anything that disturbs a measurement.")
+    if remedies:
+        total = message(
+            "Conditions on this machine can distort measurements. To see by how much, measure more "
+            "blocks, and measure one runtime twice (--aa)."
+        )
     return Section(
         key="doctor", title=title, tables=(table,), sentences=(*remedies, total),
         terminal=(table, *heading, *remedies, total),
     )  # fmt: skip
-
-
-def _summary(findings: Sequence[Finding]) -> Message:
-    """Return what the checks say about measurements on this machine."""
-    if all(one.good is not False for one in findings):
-        return message("No check found anything that disturbs a measurement.")
-    return message(
-        "Conditions on this machine can distort measurements. To see by how much, measure more "
-        "blocks, and measure one runtime twice (--aa)."
-    )

@@ -15,7 +15,7 @@ from reports.view import View
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command export. Return its exit status: 0."""
-    parser = output.parser("export", arguments)
+    parser = output.parser("export")
     parser.add_names("run", "The folder of the saved run to export.")
     parser.add_names("to", "The folder for the files. There is one file for each runtime.")
     flags = parser.parse(arguments)

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command hosts. Return its exit status: 0 if all hosts are usable and have all
     runtimes, else 1.
     """
-    parser = output.parser("hosts", arguments)
+    parser = output.parser("hosts")
     parser.add_group("several hosts", HOSTS)
     parser.add_group("runtimes", RUNTIMES, INSTALL)
     parser.add_group("what to print", JSON)

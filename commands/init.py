@@ -8,13 +8,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from commands.output import output, short
 from commands.project import accepted, complete_from_project, expect_python
 from config.flags import add_service_flags, value_of
-from config.options import Flags, Option, given_flags
+from config.options import Flags, Option, given_flags, parsed_flags
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
 from config.sidecar_options import PREPARE, WITH
 from config.text_yaml import yaml_lines
@@ -23,7 +22,6 @@ from config.user_service.service_flags import service_from
 from config.user_service.service_options import KEYS
 from config.user_service.service_plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_service_plan
 from core.cell import PARAMETERS
-from core.languages import ENGLISH, Language
 from core.messages import BadInput, Message, message
 from core.program import PROGRAM
 from core.secret import secrets_in
@@ -50,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command init, which writes a plan file for the user's service, and sometimes a
     requirements file beside it. Return its exit status: 0.
     """
-    parser = output.parser("init", arguments)
+    parser = output.parser("init")
     parser.add_names(
         "file",
         message("The plan file to write (default: {file}).", file=DEFAULT_FILE),
@@ -67,18 +65,10 @@ def main(arguments: Sequence[str]) -> int:
     runtimes = value_of(RUNTIMES, {RUNTIMES.name: names})
     assert plan.user_service is not None
     expect_python(plan, flags)
+    parsed_flags(BEFORE_SERVICE, flags)  # raises BadInput
     started = {option: flags[option.name] for option in given_flags(BEFORE_SERVICE, flags)}
-    for option in started:
-        value_of(option, flags)  # raises BadInput
-    given = _keep_requirements(given, path, flags)
-    text = plan_text(
-        path.name,
-        _relative_to(path.parent, given),
-        plan.user_service,
-        runtimes,
-        output.language,
-        started,
-    )
+    given = _relative_to(path.parent, _keep_requirements(given, path, flags))
+    text = plan_text(path.name, given, plan.user_service, runtimes, started)
     written({path: text}, private=any(secrets_in(plan.user_service)))
     output.note(
         "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
@@ -103,7 +93,16 @@ def _described(flags: Flags, path: Path) -> tuple[dict[str, Any], str]:
     known: dict[str, Any] = {"name": path.stem, "runtime": accepted(flags, DEFAULT_RUNTIMES)}
     filled = {**flags, **{name: flags[name] or value for name, value in known.items()}}
     if not service_from(flags).keys() & STARTS.keys():
-        filled["app"] = _find_application(Path(flags["directory"] or "."))
+        folder = Path(flags["directory"] or ".")
+        filled["app"] = find_application(folder)
+        if not filled["app"]:
+            raise BadInput(
+                "No application was found in {folder}: neither app, application, create_app nor "
+                "make_app in {files}, nor a framework's application with one of these names in "
+                "another module. Give --app MODULE:NAME, --service-command, or --target.",
+                folder=folder.absolute(),
+                files=FILES,
+            )
     filled = complete_from_project(filled, output.note)
     given = service_from(filled)
     request = "GET" if "targets" in given else "GET /"
@@ -121,19 +120,6 @@ def _keep_requirements(given: dict[str, Any], path: Path, flags: Flags) -> dict[
     _expect_new(kept, flags)
     written({kept: Path(made).read_bytes()}, private=True)  # a line may have a token
     return {**given, "requirements": str(kept)}
-
-
-def _find_application(folder: Path) -> str:
-    found = find_application(folder)
-    if not found:
-        raise BadInput(
-            "No application was found in {folder}: neither app, application, create_app nor "
-            "make_app in {files}, nor a framework's application with one of these names in "
-            "another module. Give --app MODULE:NAME, --service-command, or --target.",
-            folder=folder.absolute(),
-            files=FILES,
-        )
-    return found
 
 
 def _relative_to(folder: Path, given: Flags) -> Flags:
@@ -156,10 +142,9 @@ def plan_text(
     given: Flags,
     service: UserService,
     runtimes: Sequence[str],
-    language: Language = ENGLISH,
-    started: Mapping[Option, Any] = MappingProxyType({}),
+    started: Mapping[Option, Any],
 ) -> str:
-    """Return the text of a plan file in YAML, with a comment for each key.
+    """Return the text of a plan file in YAML, with a comment in the user's language for each key.
 
     file: the name of the plan's file
     given: the texts of the service, by KEYS
@@ -167,30 +152,30 @@ def plan_text(
     started: what is started and run before the service, by option, as flags give it
     """
     head = message(
-        "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
-        "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md "
-        "all "
+        "Show this plan:  {program} plan --plan {file}\n"
+        "Measure it:      {program} --plan {file}\n"
+        "gilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md all "
         "other keys.",
         file=file,
         program=PROGRAM,
     )
-    lines = [f"# {file}", *_comment(head, language), "", *_method(service, runtimes, language)]
+    lines = [f"# {file}", *_comment(head), "", *_method(service, runtimes)]
     for option, value in started.items():
-        lines += [*_comment(option.help, language), *yaml_lines(option.key, value)]
+        lines += [*_comment(option.help), *yaml_lines(option.key, value)]
     lines += ["", "service:"]
-    lines += [f"  {line}" for line in _service(given, service, language)]
+    lines += [f"  {line}" for line in _service(given, service)]
     lines += ["", "parameters:"]
     for name in _sizes(service):
-        lines += [f"  {line}" for line in _comment(PARAMETERS[name].help, language)]
+        lines += [f"  {line}" for line in _comment(PARAMETERS[name].help)]
         lines.append(f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}")
     return "\n".join(lines) + "\n"
 
 
-def _comment(text: Message, language: Language) -> list[str]:
-    return [f"# {line}" for line in language.text(text).splitlines()]
+def _comment(text: Message) -> list[str]:
+    return [f"# {line}" for line in output.text(text).splitlines()]
 
 
-def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
+def _method(service: UserService, runtimes: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if
     needed, runtimes.
     """
@@ -203,12 +188,12 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
         )
     else:
         values = [(RUNTIMES, json.dumps([*runtimes])), (AA, "true"), *values]
-    yield from yaml_lines("description", language.text(question))
+    yield from yaml_lines("description", output.text(question))
     for option, value in values:
-        yield from (*_comment(option.help, language), f"{option.key}: {value}")
+        yield from (*_comment(option.help), f"{option.key}: {value}")
 
 
-def _service(given: Flags, service: UserService, language: Language) -> Iterator[str]:
+def _service(given: Flags, service: UserService) -> Iterator[str]:
     """Yield the lines of each key in *given*, and commented examples of other keys that apply to
     the service.
     """
@@ -223,7 +208,7 @@ def _service(given: Flags, service: UserService, language: Language) -> Iterator
             lines = [f"# {key}: {option.example}"]
         else:
             continue
-        yield from (*_comment(option.help, language), *lines)
+        yield from (*_comment(option.help), *lines)
         if key == "requests" and isinstance(given.get(key), list):
             yield from SECOND_REQUEST
 

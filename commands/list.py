@@ -18,7 +18,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.render.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 
-    parser = output.parser("list", arguments)
+    parser = output.parser("list")
     parser.add_names(
         "folder", message("The folder of saved runs (default: {folder}).", folder=RUNS_FOLDER), "?"
     )

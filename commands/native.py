@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     The status is 0, or 1 if a build failed although its tools are installed.
     """
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
-    parser = output.parser("native", arguments)
+    parser = output.parser("native")
     parser.add_names(
         "names", message("What to build: one or more of {known} (default: all).", known=known), "*"
     )

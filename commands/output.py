@@ -63,11 +63,8 @@ class Output:
         self.language = ENGLISH  # also for the error about an unknown language
         self.language = language(names[-1] if names else ENGLISH.name)
 
-    def parser(self, command: str, arguments: Sequence[str]) -> Parser:
-        """Print from now on in the language that *arguments* name. Return the parser of *command*,
-        a key of commands.SUMMARIES. Raises BadInput for an unknown language.
-        """
-        self.use_language(arguments)
+    def parser(self, command: str) -> Parser:
+        """Return the parser of *command*, a key of commands.SUMMARIES."""
         return Parser(command, commands.SUMMARIES[command], self.language)
 
     def text(self, text: Arg) -> str:

@@ -34,7 +34,7 @@ _seconds = "{:.1f} s".format
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command plan. Return its exit status: 0."""
-    parser = output.parser("plan", arguments)
+    parser = output.parser("plan")
     flags.add_run_flags(parser)
     parser.add_group("the run", PROFILE, JSON, QUIET)
     given = complete_from_project(parser.parse(arguments), output.note)

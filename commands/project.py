@@ -17,11 +17,11 @@ from commands.chosen import expect_search
 from commands.estimate import no_verdict
 from config.flags import plan_from, value_of
 from config.load import load_experiment
-from config.options import Flags, parsed
+from config.options import Flags, given_flags, parsed
 from config.plan_options import BLOCKS, BUDGET, EXPERIMENT, INTERPRETER, RUNTIMES, SLO, UNTIL
 from config.run_plan import Plan
 from config.sidecar_options import PLACES, WITH
-from config.user_service.servers import SERVERS, USUAL, WSGI
+from config.user_service.service import SERVERS, USUAL, WSGI
 from config.user_service.service_flags import service_from
 from config.user_service.service_options import (
     ENVIRONMENT,
@@ -97,9 +97,7 @@ def _no_note(text: str | Message, /, **args: Value) -> None:
 def _ends_by_default(flags: Flags) -> bool:
     """Return whether *flags* are for a run, and none of them says when the run ends."""
     # init and stress have no --blocks
-    return BLOCKS.name in flags and not any(
-        flags[option.name] for option in (BLOCKS, UNTIL, BUDGET, EXPERIMENT, SLO)
-    )
+    return BLOCKS.name in flags and not given_flags((BLOCKS, UNTIL, BUDGET, EXPERIMENT, SLO), flags)
 
 
 def _draft(flags: Flags) -> Plan:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands.output import no_run_in, output, short
+from config.options import Flags
 from config.plan_options import JSON, QUIET
 from core.messages import NOTHING, BadInput
 from core.program import RUNS
@@ -54,15 +55,14 @@ def write(folder: Path, run: Run) -> Written:
     return Written(folder=folder, view=view, is_complete=not lost)
 
 
-def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
-    """Print the report for the terminal, or as JSON, or only its folder if *quiet* is true."""
-    folder = written.folder
-    if as_json:
-        from reports.exports.texts import as_json as json_of
+def show(written: Written, flags: Flags) -> None:
+    """Print the report for the terminal, or as JSON (--json), or only its folder (--quiet)."""
+    if flags["json"]:
+        from reports.exports.texts import as_json
 
-        print(json.dumps(json_of(written.view)))
-    elif quiet:
-        print(short(folder))
+        print(json.dumps(as_json(written.view)))
+    elif flags["quiet"]:
+        print(short(written.folder))
     else:
         _print(written)
 
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command report. Return its exit status: 0, or 1 if a part of the report could not be
     made.
     """
-    parser = output.parser("report", arguments)
+    parser = output.parser("report")
     parser.add_names("run", "The folder of a run (default: the newest run).", "?")
     parser.add_group("what to print", JSON, QUIET)
     flags = parser.parse(arguments)
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str]) -> int:
     # its reaper removes partly written files if this process is killed
     with PrivateFolder(leftovers(folder)):
         written = write(folder, run)
-    show(written, as_json=flags["json"], quiet=flags["quiet"])
+    show(written, flags)
     return 0 if written.is_complete else 1
 
 

@@ -22,7 +22,6 @@ def main(arguments: Sequence[str]) -> int:
     3: the last runtime is slower than the first by more than the plan allows
     1: otherwise
     """
-    output.use_language(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog())
     flags.add_run_flags(parser)
     parser.add_group("the run", *options.OF_A_RUN)

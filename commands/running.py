@@ -66,8 +66,9 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
             )
         _expect_end(plan)
         expect_in_budget(plan, cores_usable())
-        if not (given["quiet"] or plan.objectives):
-            _announce(plan)
+        if not (given["quiet"] or plan.objectives or plan.user_service):
+            cores = cores_usable()
+            output.note(chained([run_time(plan, cores), no_verdict(plan, cores)], SENTENCES))
         folder = Path(asked["out"]) if asked["out"] else run_folder(plan)
         order = _order(plan, runtimes, folder, asked, spread)
         hosts = {"hosts": spread.facts()} if spread else {}
@@ -78,13 +79,6 @@ def begin(given: Flags, arguments: Sequence[str]) -> int:
             expect_no_run(folder)
             expect_no_foreign_files(folder, IN_FOLDER)
             return _measured(order, run, sandbox, given)
-
-
-def _announce(plan: Plan) -> None:
-    """Print how long a run of systems takes, and whether that is too short for a verdict."""
-    cores = cores_usable()
-    if not plan.user_service:
-        output.note(chained([run_time(plan, cores), no_verdict(plan, cores)], SENTENCES))
 
 
 def resume(given: Flags, parser: flags.Parser) -> int:
@@ -113,10 +107,13 @@ def resume(given: Flags, parser: flags.Parser) -> int:
                 check_unchanged(run, order)
             preflight(plan)
             # nothing else may differ from the saved plan
-            changed = {
-                name: getattr(plan, name) for name in ("until", "blocks", "extended", "first_look")
-            }
-            run.plan = replace(run.plan, **changed)
+            run.plan = replace(
+                run.plan,
+                until=plan.until,
+                blocks=plan.blocks,
+                extended=plan.extended,
+                first_look=plan.first_look,
+            )
             return _measured(order, run, sandbox, given)
 
 
@@ -126,7 +123,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     start_ns = perf_counter_ns()
     written = write(order.folder, run)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
-    show(written, as_json=given["json"], quiet=given["quiet"])
+    show(written, given)
     measured = {cell.runtime for cell in run.cells}
     absent = [name for name in flags.value_of(options.RUNTIMES, given, ()) if name not in measured]
     if absent:
@@ -208,9 +205,8 @@ def _order(
     """Return the order of a run, with those requested profiles that the services' machine supports.
     Print a note for each unsupported profile.
     """
-    wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     profiles: list[str] = []
-    for kind in wanted:
+    for kind in flags.value_of(options.PROFILE, given, ()):
         obstacle = spread.obstacle(kind) if spread else obstacle_to(kind)
         if obstacle:
             output.note(obstacle)
@@ -232,9 +228,10 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
     changing = [
         option.flag
         for option in given_flags(parser.options, given)
-        if not option.beside_resume and option not in service_flags.SECRET_OPTIONS
+        # a flag that can give the service a secret gives it again, but must contain one
+        if not option.beside_resume
+        and not service_flags.secrets_in_flags({option.name: given[option.name]})
     ]
-    changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
             "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.",

@@ -18,7 +18,7 @@ from record.run_file import plain
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command runtimes. Return its exit status: 0, even if a runtime is missing."""
-    parser = output.parser("runtimes", arguments)
+    parser = output.parser("runtimes")
     parser.add_group("runtimes", *INTERPRETERS)
     parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)

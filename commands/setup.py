@@ -19,7 +19,7 @@ SETUP_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t")))
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command setup. Return its exit status: 0, even if a runtime is missing."""
-    parser = output.parser("setup", arguments)
+    parser = output.parser("setup")
     parser.add_names(
         "runtimes",
         message(

@@ -8,11 +8,10 @@ folder of their own. No times are compared, so a stress test is no run.
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from commands.chosen import choose_runtimes, without_absent
 from commands.output import output, short
@@ -23,6 +22,7 @@ from config.options import Option, parse_length
 from config.plan_options import CHOICE, CLIENTS, INTERPRETERS, JSON, OUT, QUIET
 from config.run_plan import Plan
 from config.sidecar_options import PREPARE, WITH
+from core.cell import Cell
 from core.files import put
 from core.messages import BadInput
 from core.method import ORCHESTRATOR
@@ -55,7 +55,7 @@ LENGTH = Option(
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
-    parser = output.parser("stress", arguments)
+    parser = output.parser("stress")
     parser.add_group("what to check", LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
     parser.add_group("runtimes", *INTERPRETERS)
     parser.add_parameters()
@@ -65,12 +65,13 @@ def main(arguments: Sequence[str]) -> int:
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
     require_limits(asked.method)
     if asked.user_service and not given["plan"]:
-        asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
+        row = asked.rows[0]  # all rows have the same system and set the same parameters
+        free = {*row.system.parameters} - {*row.fixed}
+        defaults = {name: value for name, value in DEFAULTS.items() if name in free}
+        asked = asked.with_values({**defaults, **flags.parameter_values(given)})
     # before the runtimes are looked for, so that only two are looked for
-    asked = with_two_arms(asked)
-    plan, runtimes, _ = choose_runtimes(asked, given)
-    # again, because missing runtimes have been left out since
-    plan = with_two_arms(without_absent(plan, runtimes))
+    plan, runtimes, _ = choose_runtimes(with_two_arms(asked), given)
+    plan = without_absent(plan, runtimes)
     preflight(plan)
     folder = (
         Path(given["out"])
@@ -93,16 +94,6 @@ def main(arguments: Sequence[str]) -> int:
         print(text)
         output.print_line("Page of the stress report: {path}", path=short(folder / STRESS_PAGE))
     return status
-
-
-def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return default parameter values of a stress test. Omit parameters that a topology sets or a
-    system ignores.
-    """
-    free = {*DEFAULTS}
-    for row in plan.rows:
-        free &= {*row.system.parameters} - {*row.fixed}
-    return {name: value for name, value in DEFAULTS.items() if name in free}
 
 
 def with_two_arms(plan: Plan) -> Plan:
@@ -170,7 +161,7 @@ def run_stress(
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=seconds,
         switch_interval_s=SWITCH_INTERVAL_S,
-        connections=max(_connections(entry.cell.params) for entry in entries),
+        connections=max(_connections(entry.cell) for entry in entries),
         runtimes={name: str(bench.runtimes[name].version) for name in plan.runtimes},
     )
 
@@ -193,8 +184,7 @@ def run_stress(
     return stress, text.rstrip("\n"), 1 if findings(stress) else 0
 
 
-# Of all clients together: clients without connections of their own count their threads. NUM_CLIENTS
-# may be missing or none, which means as many clients as services.
-def _connections(params: Mapping[str, Any]) -> int:
-    each = params.get("NUM_CONNECTIONS_PER_CLIENT", params.get("NUM_THREADS_PER_CLIENT", 1))
-    return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)
+# Of all clients together: clients without connections of their own count their threads.
+def _connections(cell: Cell) -> int:
+    each = cell.params.get("NUM_CONNECTIONS_PER_CLIENT", cell.num_threads_per_client)
+    return cell.num_clients * int(each or 1)

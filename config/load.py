@@ -82,9 +82,7 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
     try:
         expect_keys(message("the plan"), content, by_key(KEYS))
         plan = _base(path, content, _parameters(content.get("parameters", {}), cores), cores)
-        description = " ".join(str(content.get("description", "")).split())
-        options = parsed(KEYS, content, path.parent)
-        return plan_with(replace(plan, name=path.stem, description=description), options)
+        return plan_with(replace(plan, name=path.stem), parsed(KEYS, content, path.parent))
     except BadInput as error:
         raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
@@ -249,9 +247,9 @@ def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[PlanRo
 
 def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
     """Return the parameters of each combination of services and workers that `topology: cores`
-    compares.
+    compares: (cores, 1), then half as many services from pair to pair, to (1, cores), and (1, 25).
 
-    Without a topology, the only combination sets nothing.
+    25 workers are the default of a system. Without a topology, the only combination sets nothing.
     """
     if "topology" not in given:
         return [{}]
@@ -264,19 +262,11 @@ def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
             )
     # two clients per core, and at least 4, unless the plan sets their number
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
-    return [
-        {WORKERS: (services,), THREADS: (workers,), **clients}
-        for services, workers in core_topologies(cores)
-    ]
-
-
-def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return (services, workers per service) pairs: from (cores, 1) to (1, cores), and finally (1,
-    25).
-
-    The number of services is halved from pair to pair. 25 workers are the default of a system.
-    """
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)
-    return list(dict.fromkeys([(number, cores // number) for number in services] + [(1, 25)]))
+    shapes = [*((number, cores // number) for number in services), (1, 25)]
+    return [
+        {WORKERS: (number,), THREADS: (workers,), **clients}
+        for number, workers in dict.fromkeys(shapes)
+    ]

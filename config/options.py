@@ -99,9 +99,10 @@ class Given:
         Raises BadInput.
         """
         items = self.value.split(",") if isinstance(self.value, str) else self.value
-        if not isinstance(items, list) or not items:
+        is_list = isinstance(items, list) and all(isinstance(item, str) for item in items)
+        if not is_list or not items:
             raise self.wrong(accepted, **args)
-        return tuple(dict.fromkeys(parse(replace(self, value=str(item).strip())) for item in items))
+        return tuple(dict.fromkeys(parse(replace(self, value=item.strip())) for item in items))
 
     def amount(self, units: Mapping[str, float]) -> float:
         """Parse a number with one of *units*, such as 5%. Return it multiplied by the unit, or -1

@@ -397,7 +397,11 @@ PLAN_OPTIONS = (
         "Parameter values for all systems in the list `rows`. A system ignores parameters that it "
         "does not use.",
     ),
-    Option("description", "The question that the plan answers, in one line."),
+    Option(
+        "description",
+        "The question that the plan answers, in one line.",
+        lambda given: " ".join(str(given.value).split()),
+    ),
     Option(
         "view",
         message(

@@ -86,6 +86,11 @@ class PlanRow:
     fixed: tuple[str, ...] = ()
     runtimes: tuple[RuntimeName, ...] | None = None
 
+    def includes(self, runtime: RuntimeName) -> bool:
+        """Return whether the row is to be measured under *runtime*, if it is installed."""
+        is_chosen = self.runtimes is None or runtime in self.runtimes
+        return is_chosen and self.system.runs_under(runtime)
+
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
         """Yield every combination of parameter values, as {name: value}. *scale* (0..1) multiplies
         NUM_REQUESTS_PER_CLIENT.
@@ -129,14 +134,22 @@ class Plan(PlanFields):
         _check_names(row.system for row in self.rows)
         for row in self.rows:
             _check_rate(row)
-        if self.beside and self.user_service and self.user_service.targets:
-            raise BadInput(
-                "--with does not apply to a service that already runs; start its database yourself."
-            )
-        if self.user_service:
-            service.check_runtimes(self.user_service, self.runtimes)
+        own = self.user_service
+        if own and own.targets:
+            if self.beside:
+                raise BadInput(
+                    "--with does not apply to a service that already runs; start its database "
+                    "yourself."
+                )
+            if {*self.runtimes} != {NATIVE}:
+                raise BadInput(
+                    "runtimes is {runtimes}, but a service that already runs has its own runtime. "
+                    "Leave out runtimes.",
+                    runtimes=self.runtimes,
+                )
+        if own:
             for row in self.rows:
-                service.check_values(self.user_service, row.values)
+                service.check_values(own, row.values)
 
     @property
     def systems(self) -> dict[str, System]:
@@ -158,11 +171,12 @@ class Plan(PlanFields):
 
     def with_service(self, changed: UserService) -> "Plan":
         """Return the plan with a changed service that gilscope starts, and with its systems."""
-        # a row has at most one variant
-        rows = [
-            replace(row, system=service.system_of(changed, *row.values.get(changed.varied, ("",))))
-            for row in self.rows
-        ]
+        systems = service.systems(changed)
+        of_variants = dict(zip(changed.variants, systems, strict=False))
+        rows = []
+        for row in self.rows:
+            (variant,) = row.values.get(changed.varied, ("",))  # a row has at most one
+            rows.append(replace(row, system=of_variants.get(str(variant), systems[0])))
         return replace(self, user_service=changed, rows=tuple(rows))
 
     def cells(self) -> list[Cell]:
@@ -174,7 +188,7 @@ class Plan(PlanFields):
             for row in self.rows
             for values in row.combinations(self.scale)
             for runtime in self.runtimes
-            if self._is_measured(row, runtime)
+            if row.includes(runtime) and (row.system.key, runtime) not in self.absent
         )
         return list(dict.fromkeys(cells))
 
@@ -194,16 +208,12 @@ class Plan(PlanFields):
         return {system: swept_names(some, fixed) for system, some in settings.items()}
 
     def pairs(self) -> list[tuple[System, RuntimeName]]:
-        """Return all (system, runtime) pairs that can be measured, even if the runtime is not
-        installed. Variants of a service are systems with one key.
+        """Return all (system, runtime) pairs that a row includes, even if they cannot be measured
+        here. Variants of a service are systems with one key.
         """
-        systems = dict.fromkeys([row.system for row in self.rows])
-        return [
-            (system, runtime)
-            for system in systems
-            for runtime in self.runtimes
-            if system.runs_under(runtime)
-        ]
+        pairs = ((row, runtime) for row in self.rows for runtime in self.runtimes)
+        named = [(row.system, runtime) for row, runtime in pairs if row.includes(runtime)]
+        return [*dict.fromkeys(named)]
 
     @property
     def compared(self) -> list[str]:
@@ -299,8 +309,8 @@ class Plan(PlanFields):
         title, if any.
         """
         combinations: dict[str, SavedRow] = {}
+        named: dict[str, set[RuntimeName]] = {}  # the runtimes of all rows with the combination
         for row in self.rows:
-            names = tuple(name for name in self.runtimes if self._is_measured(row, name))
             for values in row.combinations(self.scale):
                 # any runtime will do, because the id only tells settings apart
                 cell = _cell(row.system, self.runtimes[0], values)
@@ -310,23 +320,15 @@ class Plan(PlanFields):
                     title=row.title,
                     framed=row.system.framed,
                     fixed=row.fixed,
-                    runtimes=names,
                 )
-                if before := combinations.get(cell.cell_id):
-                    both = {*(before.runtimes or ()), *names}
-                    names_of_both = tuple(name for name in self.runtimes if name in both)
-                    saved = replace(before, runtimes=names_of_both)
-                combinations[cell.cell_id] = saved
+                combinations.setdefault(cell.cell_id, saved)
+                named.setdefault(cell.cell_id, set()).update(filter(row.includes, self.runtimes))
+        for cell_id, saved in combinations.items():
+            names = [name for name in self.runtimes if name in named[cell_id]]
+            absent = tuple(name for name in names if (saved.system, name) in self.absent)
+            here = tuple(name for name in names if name not in absent)
+            combinations[cell_id] = replace(saved, runtimes=here, absent=absent)
         return tuple(combinations.values())
-
-    def _is_measured(self, row: PlanRow, runtime: RuntimeName) -> bool:
-        """Return whether the plan measures *row* under *runtime*."""
-        is_chosen = row.runtimes is None or runtime in row.runtimes
-        return (
-            is_chosen
-            and row.system.runs_under(runtime)
-            and (row.system.key, runtime) not in self.absent
-        )
 
     @classmethod
     def from_saved(cls, saved: SavedPlan) -> "Plan":
@@ -338,14 +340,13 @@ class Plan(PlanFields):
         systems = _restore_systems(saved)
         rows = []
         for row in saved.rows:
-            # the row gets its absent runtimes back, because a resumed run checks them again
-            absent = (one.runtime for one in saved.absent if one.system == row.system)
             restored = PlanRow(
                 system=systems[row.system],
                 title=row.title,
                 fixed=row.fixed,
                 values={name: (value,) for name, value in row.params.items()},
-                runtimes=None if row.runtimes is None else (*row.runtimes, *absent),
+                # with the absent ones, because a resumed run looks for them again
+                runtimes=None if row.runtimes is None else (*row.runtimes, *row.absent),
             )
             rows.append(restored)
         kept = {one.name: getattr(saved, one.name) for one in fields(cls)}

@@ -26,6 +26,7 @@ class SavedRow:
     """A setting of a plan: a system and one combination of parameter values.
 
     runtimes: the runtimes under which the row has cells; None if the plan does not record them
+    absent: the runtimes that the row names, but under which its system could not be measured
     framed: whether the system's clients use gilscope's frame protocol (System.framed)
     fixed: the names of parameters that a topology has set together, so that none of them is a sweep
     """
@@ -36,6 +37,7 @@ class SavedRow:
     framed: bool = False
     fixed: tuple[str, ...] = ()
     runtimes: tuple[RuntimeName, ...] | None = None
+    absent: tuple[RuntimeName, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +136,9 @@ class SavedPlan(PlanFields):
     picks: whether the settings were halved until one was left for each arm
     absent: `system`, `runtime` and `reason` of systems that could not be measured
     rows: settings, one for each value of a sweep: `system`, `params`, `title`, `runtimes` of its
-        cells, `framed` (its services use gilscope's frames, so they can replace each other) and
-        `fixed` (parameters that a topology set)
+        cells, `absent` (runtimes under which it could not be measured), `framed` (its services use
+        gilscope's frames, so they can replace each other) and `fixed` (parameters that a topology
+        set)
     own: a user's service: command, requests and checks of answers; in place of a secret, the text
         shown for it (`hidden`) and the flag that gave it (`name`)
     layout: `hosts` by name, and those of the services (`services_on`) and clients (`clients_on`)

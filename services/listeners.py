@@ -5,7 +5,7 @@ the host's address in the plan and accept connections only from these hosts.
 
 All services in Python make their sockets here, before they start. systems/__main__.py sets Reach
 first, from the child's first line. Services whose event loop does not call accept() of a socket
-must ask Reach.admits() themselves (experiments/echo/loop.py).
+must ask Reach.admits() themselves (experiments/echo/python_servers.py).
 """
 
 import os

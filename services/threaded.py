@@ -8,7 +8,8 @@ watch.
 
 The services follow the protocol Service (core/system.py). What runs for each request on the
 workers' threads, such as what _server() returns, must have no locks and no shared counters, except
-the queue of system 1. experiments/echo/pool.py replaces _connection(), _server() and counters().
+the queue of system 1. experiments/echo/python_servers.py replaces _connection(), _server() and
+counters().
 """
 
 import socket

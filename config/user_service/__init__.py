@@ -2,5 +2,5 @@
 
 service_options.py and request_options.py declare the options, service_flags.py collects those that
 are flags, and service_plan.py makes the plan from flags or from the key `service` of a plan.
-servers.py, service.py and hidden.py have what these four use.
+service.py and hidden.py have what these four use.
 """

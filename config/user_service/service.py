@@ -1,19 +1,27 @@
-"""Describe a user's service and its clients as systems to measure. Check its runtimes, parameter
-values and command.
+"""Describe a user's service and its clients as systems to measure. Check its parameter values and
+command, and make the command that serves an application (--app).
 
 config/run_plan.py, service_plan.py and lab/ use this module. A user's service becomes a System
 (core/system.py) whose child_config["own"] is what the service's and the clients' children read: the
 fields of the Command or Target, and the requests. Variants are systems with the same name.
+
+app_on() replaces the words APP, INTERFACE and THREADS of a command in servers.yaml. Placeholders
+such as {port} remain, and lab/user_service/command.py fills them in when it starts the service.
 """
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from config.options import Given
+from config.text_yaml import read_yaml
 from core.cell import Value
-from core.messages import BadInput, Json
-from core.runtime import NATIVE
+from core.messages import OR, BadInput, Json, listed
 from core.system import NATIVE_CLIENT, SIZES, System
-from core.user_service import Start, Target, UserService
+from core.user_service import App, Start, Target, UserService
+from record.decode import decoded
 
 # System.group of a user's service
 GROUP = "own"
@@ -22,8 +30,27 @@ PLACES = ("{python}", "{host}", "{port}", "{socket}", "{workers}", "{threads}")
 # Names of parameters (core/cell.py). THREADS are those of a service, unlike in config/run_plan.py.
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 CLIENTS, CONNECTIONS = "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT"
+WSGI, ASGI = "wsgi", "asgi"
 LONGEST_TITLE = 60  # characters
 LAST_PORT = 65535
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """A server for WSGI or ASGI applications. servers.yaml explains the fields."""
+
+    interfaces: tuple[str, ...]
+    package: str
+    command: str
+    source: str
+    factory: str = ""
+
+
+# the servers by the name in --server; shared by all plans, so it is never changed
+SERVERS = decoded(
+    read_yaml(Path(__file__).with_name("servers.yaml"), "--server"), dict[str, Server]
+)
+USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # the default server of each interface
 
 
 def systems(service: UserService) -> list[System]:
@@ -37,13 +64,6 @@ def systems(service: UserService) -> list[System]:
     starts = service.commands or service.targets
     is_threaded = any(start.threaded for start in starts)
     return [_system(service, start, requests, is_threaded) for start in starts]
-
-
-def system_of(service: UserService, variant: Value) -> System:
-    """Return the system of a variant of the service, or else of the service."""
-    every = systems(service)
-    # without variants, the mapping is empty
-    return dict(zip(service.variants, every, strict=False)).get(str(variant), every[0])
 
 
 def _system(service: UserService, start: Start, requests: Json, is_threaded: bool) -> System:
@@ -76,18 +96,6 @@ def _system(service: UserService, start: Start, requests: Json, is_threaded: boo
         user_service=start,
         native_client=NATIVE_CLIENT,
     )
-
-
-def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
-    """Raise BadInput if runtimes are given for services that already run, because each service has
-    its own runtime.
-    """
-    if service.targets and set(runtimes) != {NATIVE}:
-        raise BadInput(
-            "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave "
-            "out runtimes.",
-            runtimes=runtimes,
-        )
 
 
 def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) -> None:
@@ -132,12 +140,19 @@ def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
 
 
 def check_command(command: str, knobs: Sequence[str] = (), *, has_environment: bool) -> None:
-    """Raise BadInput if *command* cannot be started several times, or is the same under every
-    runtime.
+    """Raise BadInput if *command* has open quotes, cannot be started several times, or is the same
+    under every runtime.
 
     knobs: the names of settings, which are accepted as placeholders, too
     """
     places = (*PLACES, *(f"{{{name}}}" for name in knobs))
+    try:
+        shlex.split(command)
+    except ValueError:
+        raise Given(value=command, name="command").wrong(
+            "a command with balanced quotes and no placeholders other than {places}",
+            places=listed(places),
+        ) from None
     for place in re.findall(r"\{[a-z_]+\}", command):
         if place not in places:
             raise BadInput(
@@ -157,3 +172,48 @@ def check_command(command: str, knobs: Sequence[str] = (), *, has_environment: b
             "the same. Write {{python}} in place of the interpreter, or give --requirements.",
             command=command,
         )
+
+
+def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = False) -> App:
+    """Return the application *app* (module:name) with the command that serves it on the server
+    *name*. Raises BadInput.
+
+    It is an error if the server does not support *interface*.
+    has_topology: whether the plan sets both the number of processes and the number of threads
+    """
+    server = SERVERS[name]
+    if interface and interface not in server.interfaces:
+        raise BadInput(
+            "gilscope starts {server} only for {interfaces}, but the interface of {app} is "
+            "{interface}. Use --server {servers}, or give the start command yourself with "
+            "--service-command.",
+            server=name,
+            app=app,
+            interface=interface,
+            interfaces=listed(server.interfaces, OR),
+            servers=listed(
+                [other for other, one in SERVERS.items() if interface in one.interfaces], OR
+            ),
+        )
+    interface = interface or server.interfaces[0]
+    # the option of Granian, the only server with THREADS in its command
+    threads = "--blocking-threads {threads} " if interface == WSGI else ""
+    made = app.endswith("()") and server.factory
+    target = f"{server.factory} {app.removesuffix('()')}" if made else app
+    command = (
+        server.command.replace("APP", target)
+        .replace("INTERFACE", interface)
+        .replace("THREADS ", threads)
+    )
+    if has_topology:
+        command = command.replace(
+            "-m gunicorn", "-m gunicorn --preload"
+        )  # so that the forked processes share memory
+    return App(
+        command=command,
+        packages=(server.package,),
+        app=app,
+        server=name,
+        interface=interface,
+        has_topology=has_topology,
+    )

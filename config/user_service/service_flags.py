@@ -33,10 +33,6 @@ from core.secret import Secret, from_file, secrets_in
 
 # the name of the service of --target without --name
 TARGET_NAME = "target"
-# options whose value may contain a secret: --resume accepts them to get it again
-SECRET_OPTIONS = tuple(
-    option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests")
-)
 # the flags that describe a request
 _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
 
@@ -180,19 +176,6 @@ def secrets_in_file(plan: str | None) -> list[Secret]:
     """Return the secrets of the service in a plan file, including those in its expected answers."""
     service = load_plan(Path(plan)).user_service if plan else None
     return _secrets(service, service.requests) if service else []
-
-
-def flags_without_secrets(flags: Flags) -> list[str]:
-    """Return those flags that can give the service a secret, such as --header, but now contain
-    none.
-
-    --resume accepts only flags that contain a secret, because other flags would change the saved
-    plan. Raises BadInput if the value of a flag is wrong.
-    """
-    given = given_flags(SECRET_OPTIONS, flags)
-    return [
-        option.flag for option in given if not secrets_in_flags({option.name: flags[option.name]})
-    ]
 
 
 def _secrets(described: Any, plan: RequestPlan) -> list[Secret]:

@@ -41,8 +41,7 @@ from config.user_service.hidden import (
     mask_variant,
 )
 from config.user_service.request_options import FILE, REQUEST
-from config.user_service.servers import ASGI, SERVERS, WSGI
-from config.user_service.service import LAST_PORT, THREADS, WORKERS
+from config.user_service.service import ASGI, LAST_PORT, SERVERS, THREADS, WORKERS, WSGI
 from core.cell import PARAMETERS, Value
 from core.messages import BadInput, message
 from core.runtime import NATIVE
@@ -50,8 +49,8 @@ from core.secret import HIDDEN, USERINFO, Redactor, Text
 from core.user_service import HTTP, HTTP2, HTTPS, SERVER, VARIANT
 from systems import built_in
 
-# the value `auto` of --topology, and the numbers of threads per process that it tries
-AUTO, AUTO_THREADS = "auto", (2, 8)
+# the value of --topology for numbers that gilscope chooses
+AUTO = "auto"
 # names that no service may have
 RESERVED_NAMES = ("all", NATIVE)
 TOPOLOGY = "topology"
@@ -109,14 +108,6 @@ def _variables(given: Given, flag: str = "--env") -> Mapping[str, Text]:
         name: hidden(Given(value=value, name=f"{flag} {name}"), mask)
         for name, value in given.value.items()
     }
-
-
-def auto_topologies(cores: int, threads: Sequence[int] = AUTO_THREADS) -> list[tuple[int, int]]:
-    """Return pairs (processes, threads) with one process to two processes per core, and each number
-    of *threads*.
-    """
-    processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
-    return [(number, of_each) for number in processes for of_each in threads]
 
 
 def parse_topology(given: Given) -> list[tuple[int, int]] | str:

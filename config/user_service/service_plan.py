@@ -19,10 +19,17 @@ from config.plan_options import DEFAULT_RUNTIMES
 from config.run_plan import Plan, PlanRow, Values
 from config.user_service.hidden import ENV
 from config.user_service.request_options import expect_sendable, hidden_answer, request_plan
-from config.user_service.servers import ASGI, SERVERS, app_on
-from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
+from config.user_service.service import (
+    ASGI,
+    LAST_PORT,
+    SERVERS,
+    THREADS,
+    WORKERS,
+    app_on,
+    check_command,
+    systems,
+)
 from config.user_service.service_options import (
-    AUTO_THREADS,
     ENVIRONMENT,
     KEYS,
     OF_VARIANT,
@@ -31,7 +38,6 @@ from config.user_service.service_options import (
     TOPOLOGY,
     VARIANTS,
     VARY,
-    auto_topologies,
     parse_topology,
 )
 from core.cell import MACHINE_PARAMETERS, PARAMETERS, Value
@@ -65,6 +71,8 @@ DEFAULTS: dict[str, int] = {
 }
 # the default of NUM_WORKERS_PER_API_SERVICE if the command contains {threads}
 DEFAULT_THREADS = 8
+# the numbers of threads per process that `--topology auto` tries
+AUTO_THREADS = (2, 8)
 MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
 # The empty group `path` gives both patterns the same groups.
@@ -91,7 +99,13 @@ def user_service_plan(
     flagged: whether the texts come from flags
     """
     expect_keys(message("service"), given, KEYS)
-    subject = _subject(given)
+    starts = [key for key in STARTS if key in given]
+    if len(starts) != 1:
+        raise BadInput(
+            "A service must have exactly one of command, app and targets. Given: {starts}.",
+            starts=starts or [message("none of them")],
+        )
+    subject = STARTS[starts[0]]
     refuse(subject, [(key, KEYS[key]) for key in given])
     values = parsed(SERVICE, given, folder, flagged=flagged)
     varied: dict[str, tuple[Value, ...]] = dict(values.get("vary", {}))
@@ -127,8 +141,10 @@ def _service(
     protocol, requests = values.get("protocol", HTTP), request_plan(values)
     expect_sendable(requests, protocol)
     start = _start(subject, values, folder)
-    described = values.get("variants") or _servers(servers)
-    variants = _variants(subject, values, described, folder)
+    # the values of --vary server are variants that differ in their server
+    given = [Given(value=name, name=f"{VARY.flag} {SERVER}") for name in servers]
+    of_servers = {str(one.value): {SERVER: one.choice(SERVERS)} for one in given}
+    variants = _variants(subject, values, values.get("variants", of_servers), folder)
     secrets = secrets_in((start, *variants.values(), requests))
     return UserService(
         name=values.get("name", "targets" if subject is Subject.TARGETS else DEFAULT_NAME),
@@ -138,19 +154,6 @@ def _service(
         variants=variants,
         varied=SERVER if servers else VARIANT,
     )
-
-
-def _subject(given: Flags) -> Subject:
-    """Return what is given: a command, an application or running services. Raises BadInput unless
-    it is exactly one.
-    """
-    starts = [key for key in STARTS if key in given]
-    if len(starts) != 1:
-        raise BadInput(
-            "A service must have exactly one of command, app and targets. Given: {starts}.",
-            starts=starts or [message("none of them")],
-        )
-    return STARTS[starts[0]]
 
 
 def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Target, ...]:
@@ -176,12 +179,6 @@ def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Tar
         str(values["command"]), values.get("knobs", ()), has_environment="requirements" in values
     )
     return Command(**fields)
-
-
-def _servers(names: Iterable[Value]) -> dict[str, Flags]:
-    """Return variants of an application that differ in their server. Raises BadInput."""
-    given = [Given(value=name, name=f"{VARY.flag} {SERVER}") for name in names]
-    return {str(one.value): {SERVER: one.choice(SERVERS)} for one in given}
 
 
 def _variants(
@@ -272,9 +269,13 @@ def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Targe
             most=MOST_PATH_BYTES,
             last=LAST_PORT,
         )
-    parts = {"address": _part(url, address), "prefix": _part(url, prefix)}
     return Target(
-        name=name, url=url, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts
+        name=name,
+        url=url,
+        address=_part(url, address),
+        prefix=_part(url, prefix),
+        protocol=protocol,
+        tls=tls if scheme == HTTPS else None,
     )
 
 
@@ -359,10 +360,14 @@ def _offered(
 ) -> list[tuple[int, int]]:
     """Return the pairs (processes, threads) of a topology. Raises BadInput if the server does not
     offer one of them.
+
+    `auto` means one process to two processes per core, with each of AUTO_THREADS.
     """
     app = command if isinstance(command, App) and command.interface == ASGI else None
     if isinstance(topology, str):
-        return auto_topologies(cores_usable(), (1,) if app else AUTO_THREADS)
+        cores, threads = cores_usable(), (1,) if app else AUTO_THREADS
+        processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
+        return [(number, of_each) for number in processes for of_each in threads]
     if app and any(threads > 1 for _, threads in topology):
         raise BadInput(
             "topology is {topology}, but {server} serves an ASGI application with one event loop "

@@ -29,24 +29,9 @@ from core.child import (
     read_cell,
     resets,
 )
-from core.messages import GilscopeError, message
 from core.processtree import usage_of, usage_since
 
 END_DEADLINE_S = 5.0  # for the program to end after the end of file
-GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}  # the program has no GIL
-
-
-class ProgramEnded(GilscopeError):
-    """The error that the echo server ended by itself, before this process stopped it."""
-
-    def __init__(self, command: Sequence[str], status: int) -> None:
-        how = (
-            message("was killed by {signal}", signal=signal.Signals(-status).name)
-            if status < 0
-            else message("exited with status {status}", status=status)
-        )
-        super().__init__(message("{command} {how}.", command=" ".join(command), how=how))
-        self.exit_status = status if status > 0 else 1
 
 
 class Use(NamedTuple):
@@ -61,10 +46,10 @@ class Use(NamedTuple):
 
 
 class EchoProgram:
-    """A running echo server that listens."""
+    """A running echo server that listens. If it ends before stop(), this process exits."""
 
     def __init__(self, command: Sequence[str], flags: Sequence[str]) -> None:
-        """Start the echo server and wait until it listens. Raises ProgramEnded."""
+        """Start the echo server and wait until it listens."""
         self._command = [*command, *flags, "--control"]
         self._process = subprocess.Popen(
             self._command,
@@ -78,14 +63,12 @@ class EchoProgram:
         threading.Thread(target=self._watch, name="program watch", daemon=True).start()
 
     def use(self) -> Use:
-        """Return how many bytes the echo server has sent back since its start, and its usage.
-        Raises ProgramEnded.
-        """
+        """Return how many bytes the echo server has sent back since its start, and its usage."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write("\n")
         except BrokenPipeError:
-            self._raise_ended()
+            self._give_up()
         pid, echoed_bytes = self._process.pid, int(self._read_line())
         return Use(echoed_bytes, usage_of([pid]), clock_gettime_ns(_cpu_clock(pid)))
 
@@ -115,16 +98,22 @@ class EchoProgram:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            self._raise_ended()
+            self._give_up()
         return line.rstrip("\n")
 
-    def _raise_ended(self) -> NoReturn:
-        raise ProgramEnded(self._command, self._process.wait())
-
     def _watch(self) -> None:
-        status = self._process.wait()
+        self._process.wait()
         if not self._stopping:
-            give_up(ProgramEnded(self._command, status))
+            self._give_up()
+
+    def _give_up(self) -> NoReturn:
+        """Print how the echo server ended by itself, after its output, and exit."""
+        status = self._process.wait()
+        how = f"exited with status {status}"
+        if status < 0:
+            how = f"was killed by {signal.Signals(-status).name}"
+        print(f"{' '.join(self._command)} {how}.", file=sys.stderr)
+        exit_at_once(status if status > 0 else 1)
 
 
 def _cpu_clock(pid: int) -> int:
@@ -166,7 +155,9 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
         **_used(start, end),
         "requests": echoed_bytes // message_bytes,
         "echoed_bytes": echoed_bytes,
-        **GIL_OFF,
+        # the program has no GIL
+        "gil_enabled_ready": False,
+        "gil_enabled_end": False,
     }
 
 
@@ -185,20 +176,9 @@ def main(command: Sequence[str]) -> None:
     """Run the service until the end of file on stdin."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    try:
-        program = EchoProgram(
-            command, flags_of(cell, first_line["service_id"], first_line["folder"])
-        )
-        print_result(serve(program, cell.message_bytes))
-    except ProgramEnded as error:
-        give_up(error)
+    program = EchoProgram(command, flags_of(cell, first_line["service_id"], first_line["folder"]))
+    print_result(serve(program, cell.message_bytes))
     exit_at_once()
-
-
-def give_up(error: ProgramEnded) -> NoReturn:
-    """Print the error to stderr, after the program's output, and exit."""
-    print(error, file=sys.stderr)
-    exit_at_once(error.exit_status)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Declare echo servers in Python (loop.py, pool.py), C, C++, Rust and Java (native/echo), and their
-native client.
+"""Declare echo servers in Python (python_servers.py), in C, C++, Rust and Java (native/echo), and
+their native client.
 
 systems/__init__.py finds SYSTEMS, and core.system.System explains the fields. The names begin with
 `echo-`, as the file's name does. Services are named as "module:function", so that only their own
@@ -44,12 +44,12 @@ SYSTEMS = (
     _in_python(
         name="echo-asyncio",
         title=message("asyncio (Python)"),
-        service="experiments.echo.loop:asyncio_service",
+        service="experiments.echo.python_servers:asyncio_service",
     ),
     _in_python(
         name="echo-uvloop",
         title=message("uvloop (Python with libuv)"),
-        service="experiments.echo.loop:uvloop_service",
+        service="experiments.echo.python_servers:uvloop_service",
         requirements="requirements/uvloop.txt",
         request_cpu_us=40,
     ),
@@ -57,7 +57,7 @@ SYSTEMS = (
         name="echo-pool",
         title=message("selector and thread pool (Python)"),
         reads=(*ECHO_READS, "NUM_WORKERS_PER_API_SERVICE", "SELECTOR"),
-        service="experiments.echo.pool:echo_service",
+        service="experiments.echo.python_servers:pool_service",
     ),
     _hosted("echo-asio", message("Boost.Asio (C++)")),
     _hosted("echo-coroutine", message("Boost.Asio with coroutines (C++)")),

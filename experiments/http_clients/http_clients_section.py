@@ -1,22 +1,26 @@
 """The report's section for the experiment http-clients: how parallel each client's workers run.
 
+LMean is the mean time of a worker's loop, in which it sends all its requests. Bench is the total
+time, from the start of the workers to the end of the last one. The seed uses the same figures.
+Bench / LMean is 1 if all workers run in parallel, and the number of workers if they run one after
+the other. Times are in ns, medians over the blocks.
+
 reports/sections/__init__.py finds this module by its name, and calls section() for each report of
 such a plan. What it shows comes from the View and from analysis/. Only the orchestrator imports it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from math import log
+from statistics import mean, median
 
+from analysis.cell_index import Row
 from analysis.formats import hundredths, milliseconds, tenths
 from analysis.settings import about, titled
+from analysis.stats import Estimate, effect
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
-from experiments.http_clients import http_clients_section_workers as workers
-from experiments.http_clients.http_clients_section_workers import (
-    HELD,
-    RELEASED,
-    UNDECLARED,
-    serialisation,
-)
+from core.runtime import RuntimeName
+from record.saved_run import CellResult
 from reports.document.model import (
     ABSENT,
     Axis,
@@ -34,6 +38,8 @@ from reports.view import View
 
 PLACE = 12  # in the order of sections (reports/sections/__init__.py)
 VIEW = "http-clients"  # the plan that has this section, by its key `view`
+# names of systems (http_systems.py)
+HELD, RELEASED, UNDECLARED = "http-beast-held", "http-beast-released", "http-beast-undeclared"
 KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
     "p50 and p99 are latencies of single requests. The worker time is the mean time in which "
@@ -75,6 +81,83 @@ SEED_FAULTS = message(
 )
 
 
+def clients(rows: Iterable[Row]) -> list[Row]:
+    """Return the results of HTTP clients. The second arms of A/A comparisons are left out."""
+    firsts = [row for row in rows if row.good and row.runtime == row.good[0].runtime]
+    return [row for row in firsts if all(map(_loops_ns, row.good))]
+
+
+def _loops_ns(cell: CellResult) -> list[int]:
+    """Return the time in which each worker sent all its requests, in ns."""
+    return [loop_ns for client in cell.clients for loop_ns in client.workers_ns]
+
+
+def _bench_ns(cell: CellResult) -> int:
+    return max(client.bench_ns for client in cell.clients)
+
+
+def lmean_ns(row: Row) -> float:
+    """Return LMean, the mean time in which a worker sent all its requests, in ns."""
+    return median(mean(_loops_ns(cell)) for cell in row.good)
+
+
+def bench_ns(row: Row) -> float:
+    """Return Bench, the time from the start of the workers to the end of the last one, in ns."""
+    return median(map(_bench_ns, row.good))
+
+
+def serialisation(row: Row) -> Estimate:
+    """Return the workers' total time divided by the mean time of a worker. Its interval does not go
+    below 1.
+
+    The result is Bench / LMean: 1 if the workers ran in parallel, and more if they ran one after
+    another.
+    """
+    ratio = effect([log(_bench_ns(cell) / mean(_loops_ns(cell))) for cell in row.good]).ratio
+    return replace(ratio, low=min(ratio.value, max(1.0, ratio.low)))
+
+
+def _in_flight(row: Row) -> float:
+    """Return the typical number of requests that were in flight at the same time.
+
+    It is median latency x requests / Bench, the total time of the workers.
+    The mean latency is not suitable. Threads wait for the GIL mostly within a request, so the sum
+    of all latencies is the sum of the loops, and the result would only be workers /
+    serialisation().
+    """
+    return median(
+        (cell.latency.percentile("p50") or 0) * cell.latency.count / _bench_ns(cell)
+        for cell in row.good
+    )
+
+
+def _timeline(row: Row) -> list[list[tuple[int, int]]]:
+    """Return when each worker's first requests started and ended in the last block, in ns after the
+    workers' start.
+    """
+    return [worker for client in row.good[-1].clients for worker in client.timeline]
+
+
+def _typical_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return the results of three typical clients with Boost.Beast, each under the newest build of
+    Python.
+
+    They are the client that holds the GIL and the client that releases it, both under a default
+    build, and the client that would hold the GIL, under a free-threaded build with its GIL off.
+    """
+    chosen = []
+    for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
+        fitting = {}
+        for row in rows:
+            name = RuntimeName(row.runtime)
+            is_as_built = name.gil_enabled == has_gil != name.free_threaded
+            if row.system == system and is_as_built and _timeline(row):
+                fitting[name.minor] = row
+        if fitting:
+            chosen.append(fitting[max(fitting)])
+    return chosen
+
+
 def _kind(standing: shared.Standing) -> Message | str:
     return KINDS.get(standing.row.good[-1].clients[0].worker, ABSENT)
 
@@ -90,13 +173,13 @@ RANKING = shared.Ranking(
         ("p99_ns", 4),
         shared.number_col(
             message("worker time (ms)"),
-            lambda standing: workers.lmean_ns(standing.row),
+            lambda standing: lmean_ns(standing.row),
             milliseconds,
             rank=1,
         ),
         shared.number_col(
             message("total time (ms)"),
-            lambda standing: workers.bench_ns(standing.row),
+            lambda standing: bench_ns(standing.row),
             milliseconds,
             rank=3,
         ),
@@ -105,9 +188,7 @@ RANKING = shared.Ranking(
             lambda standing: serialisation(standing.row),
             hundredths,
         ),
-        shared.number_col(
-            message("in flight"), lambda standing: workers.in_flight(standing.row), tenths
-        ),
+        shared.number_col(message("in flight"), lambda standing: _in_flight(standing.row), tenths),
     ],
     caption=HOW,
 )
@@ -117,7 +198,7 @@ def section(view: View) -> Section:
     """Return the report section: how parallel the Boost.Beast clients ran, a ranking, and timelines
     of requests.
     """
-    ranked = shared.contests(workers.clients(view.rows), view.titles)
+    ranked = shared.contests(clients(view.rows), view.titles)
     made = shared.ranking_section(RANKING, ranked, view)
     answer, timelines = answers(ranked), _timelines(ranked, view)
     terminal, parts = (*made.terminal, *answer), (*made.parts, _seeds())
@@ -152,10 +233,10 @@ def _timelines(ranked: Sequence[shared.Contest], view: View) -> Iterator[Figure]
     """Yield a figure of the first requests of each worker, with a panel for each of a few typical
     clients.
     """
-    chosen = workers.typical_rows(
+    chosen = _typical_rows(
         [standing.row for contest in ranked[:1] for standing in contest.standings]
     )
-    ends_ns = [end for row in chosen for worker in workers.timeline(row) for _, end in worker]
+    ends_ns = [end for row in chosen for worker in _timeline(row) for _, end in worker]
     across = Axis(
         label=message("time since the workers' start [ms]"),
         low=0.0,
@@ -163,7 +244,7 @@ def _timelines(ranked: Sequence[shared.Contest], view: View) -> Iterator[Figure]
     )
     panels = []
     for row in chosen:
-        numbered = list(enumerate(workers.timeline(row), 1))
+        numbered = list(enumerate(_timeline(row), 1))
         spans = tuple(
             Span(y=float(place), start=start / 1e6, end=end / 1e6, faint=bool(turn % 2))
             for place, requests in numbered
@@ -174,7 +255,7 @@ def _timelines(ranked: Sequence[shared.Contest], view: View) -> Iterator[Figure]
             "{client}, {runtime}: {in_flight:.1f} requests in flight",
             client=titled(row.system, view.titles),
             runtime=traced(row.runtime, row.trace),
-            in_flight=workers.in_flight(row),
+            in_flight=_in_flight(row),
         )
         up = Axis(label=NOTHING, low=len(numbered) + 0.7, high=0.3, ticks=ticks)
         curve = Curve(name="", look=view.looks[row.runtime], spans=spans)

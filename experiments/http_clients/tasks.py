@@ -10,12 +10,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Protocol
 
-from clients.quotas import GIVE_UP_AFTER, Quota, WorkerClient, numbers
-from core.cell import Cell
-from core.method import Method
-from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, Library, places, summary
+from clients.quotas import GIVE_UP_AFTER, Quota, numbers
+from experiments.http_clients.workers import EXPECTED_BYTES, HttpClient, HttpWorker
 
 
 class AsyncConnection(Protocol):
@@ -92,25 +90,13 @@ class TaskWorker(HttpWorker[AsyncConnection]):
         tally.sent = number + 1 if requests is None else requests
 
 
-class TaskClient(WorkerClient[TaskWorker]):
-    """A client whose workers are tasks of one event loop.
+class TaskClient(HttpClient[TaskWorker]):
+    """A client whose workers are tasks of one event loop."""
 
-    addresses: for every service, those of its sockets
-    """
-
-    def __init__(
-        self,
-        library: Library[AsyncConnection],
-        cell: Cell,
-        client_id: int,
-        addresses: Sequence[Sequence[str]],
-        method: Method,
-    ) -> None:
-        self._runner = asyncio.Runner()
-        workers = [TaskWorker(library, place) for place in places(cell, client_id, addresses)]
-        super().__init__(workers, cell, len(addresses), method)
+    worker_type, kind = TaskWorker, "task"
 
     def _open(self) -> None:
+        self._runner = asyncio.Runner()
         self._runner.run(_gathered([worker.open for worker in self._workers]))
 
     def _race(self, quota: Quota) -> tuple[int, int]:
@@ -120,9 +106,6 @@ class TaskClient(WorkerClient[TaskWorker]):
         started_ns = perf_counter_ns()
         await _gathered(self._calls(quota, started_ns))
         return started_ns, perf_counter_ns()
-
-    def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        return summary([worker.tally for worker in self._workers], started_ns, finished_ns, "task")
 
 
 async def _gathered(calls: Sequence[Callable[[], Awaitable[None]]]) -> None:

@@ -5,18 +5,16 @@ The modules of libraries give ThreadClient a Library (workers.py), and WorkerCli
 TaskWorker.call() in tasks.py.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from clients.quotas import GIVE_UP_AFTER, WorkerClient, numbers
-from core.cell import Cell
+from clients.quotas import GIVE_UP_AFTER, numbers
 from core.child import thread_run_queue_ns
-from core.method import Method
-from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, Library, places, summary
+from experiments.http_clients.workers import EXPECTED_BYTES, HttpClient, HttpWorker, Library
 
 
 class BlockingConnection(Protocol):
@@ -98,27 +96,13 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         self.run_queue_ns = thread_run_queue_ns()
 
 
-class ThreadClient(WorkerClient[ThreadWorker]):
-    """A client whose workers are threads.
+class ThreadClient(HttpClient[ThreadWorker]):
+    """A client whose workers are threads."""
 
-    addresses: for every service, the addresses of its sockets
-    """
-
-    def __init__(
-        self,
-        library: Library[BlockingConnection],
-        cell: Cell,
-        client_id: int,
-        addresses: Sequence[Sequence[str]],
-        method: Method,
-    ) -> None:
-        workers = [ThreadWorker(library, place) for place in places(cell, client_id, addresses)]
-        super().__init__(workers, cell, len(addresses), method)
+    worker_type, kind = ThreadWorker, "thread"
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        result = summary(
-            [worker.tally for worker in self._workers], started_ns, finished_ns, "thread"
-        )
+        result = super()._result(started_ns, finished_ns)
         return result | {"run_queue_ns": sum(worker.run_queue_ns for worker in self._workers)}
 
 

@@ -1,8 +1,8 @@
-"""The common part of HTTP workers that are threads or tasks: connections, counts and times.
+"""The common part of HTTP clients with threads or tasks: connections, counts and times.
 
 threads.py and tasks.py have the loops. In them a worker only appends times and counts errors, and
-summary() does all else after the timed region. Workers follow clients/quotas.py, and results
-docs/child-contract.md.
+summary() does all else after the timed region. Clients and workers follow clients/quotas.py, and
+results docs/child-contract.md.
 """
 
 from array import array
@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from clients.quotas import turns
+from clients.quotas import WorkerClient, turns
 from clients.tally import Tally
 from core.cell import Cell
 from core.histogram import Histogram
+from core.method import Method
 
 REQUEST_DEADLINE_S = 5.0  # longest time of an answer; a longer one counts as a timeout
 EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
@@ -131,10 +132,36 @@ class HttpWorker(Generic[ConnectionT]):
         self.tally.errors[self._library.code_of(failed)] += 1
 
 
-def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
-    """Return the host and port that each worker calls."""
-    chosen = [addresses[turn][0].rpartition(":") for turn in turns(cell, client_id, len(addresses))]
-    return [(host, int(port)) for host, _, port in chosen]
+WorkerT = TypeVar("WorkerT", bound=HttpWorker[Any])
+
+
+class HttpClient(WorkerClient[WorkerT]):
+    """A client whose workers are of *worker_type*, and call the services in turn.
+
+    addresses: for every service, the addresses of its sockets
+    kind: "thread" or "task"
+    """
+
+    worker_type: ClassVar[type[HttpWorker[Any]]]
+    kind: ClassVar[str]
+
+    def __init__(
+        self,
+        library: Library[Any],
+        cell: Cell,
+        client_id: int,
+        addresses: Sequence[Sequence[str]],
+        method: Method,
+    ) -> None:
+        workers: list[Any] = []
+        for turn in turns(cell, client_id, len(addresses)):
+            host, _, port = addresses[turn][0].rpartition(":")
+            workers.append(self.worker_type(library, (host, int(port))))
+        super().__init__(workers, cell, len(addresses), method)
+
+    def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        tallies = [worker.tally for worker in self._workers]
+        return summary(tallies, started_ns, finished_ns, self.kind)
 
 
 def summary(

@@ -36,7 +36,7 @@ from core.system import FRAMED, System
 
 GRANIAN_NEEDS_NO_GIL = message("Granian refuses to run on a free-threaded build whose GIL is on")
 
-# the module of the applications; a command appends :wsgi_app or :asgi_app
+# the module of the applications; a command appends :wsgi_app, :asgi_app or :flask_app
 APPS = "experiments.league.http_answer"
 CHEROOT = (
     "{python} -m cheroot --bind {host}:{port} --threads {threads} --timeout 75 "
@@ -145,14 +145,14 @@ SPEAK_HTTP = (
     _pooled(
         "alt-flask",
         message("Flask on Waitress, threads = workers"),
-        f"{WAITRESS} experiments.league.flask_app:app",
+        f"{WAITRESS} --call {APPS}:flask_app",
         "flask",
         500,
     ),
     _pooled(
         "alt-flask-gunicorn",
         message("Flask on Gunicorn gthread, threads = workers"),
-        f"{GUNICORN} experiments.league.flask_app:app",
+        f"{GUNICORN} {APPS}:flask_app()",
         "flask",
         500,
     ),

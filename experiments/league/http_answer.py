@@ -1,10 +1,10 @@
-"""The WSGI (PEP 3333) and ASGI 3 applications for the HTTP servers of other projects.
+"""The WSGI (PEP 3333), ASGI 3 and Flask applications for the HTTP servers of other projects.
 
 Their protocol is that of system 3 (docs/child-contract.md).
 
-alt_systems.py has the commands that serve wsgi_app and asgi_app, and http_server.py calls
-http_answer(). It runs in the server's process for each request, under the measured runtime and with
-the standard library alone.
+alt_systems.py has the commands that serve wsgi_app, asgi_app and flask_app(), and http_server.py
+calls http_answer(). All of it runs in the server's process for each request, under the measured
+runtime. Only flask_app() needs a library.
 """
 
 import logging
@@ -17,6 +17,8 @@ from core.work import Refused, decode, error_answer, route
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse
+
+    from flask import Flask
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -82,3 +84,30 @@ async def asgi_app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", length)]
     await send({"type": "http.response.start", "status": code, "headers": headers})
     await send({"type": "http.response.body", "body": reply})
+
+
+def flask_app() -> "Flask":
+    """Return a Flask application with one view for each URL and method.
+
+    Refused requests get gilscope's JSON; 404 and 405 are Flask's own pages.
+    Source: flask.palletsprojects.com/en/stable/patterns/appfactories/
+    """
+    from flask import Flask, Response, request
+
+    app = Flask("calculator")
+    # looked up once, because Flask has already chosen the view
+    calculate = route("POST", "/calc")
+
+    @app.post("/calc")  # type: ignore[untyped-decorator]
+    def calc() -> Response:
+        params = request.get_json()
+        if type(params) is not dict:
+            raise Refused(400, "the request's body is not a JSON object")
+        return Response(calculate(params), content_type=CONTENT_TYPE)
+
+    @app.errorhandler(Refused)  # type: ignore[untyped-decorator]
+    def refuse(refused: Refused) -> Response:
+        body = error_answer(refused.code, str(refused))
+        return Response(body, refused.code, content_type=CONTENT_TYPE)
+
+    return app

@@ -10,13 +10,7 @@ alt_systems.py names socketserver_service(). SocketserverService follows the pro
 """
 
 import threading
-from socketserver import (
-    BaseServer,
-    StreamRequestHandler,
-    TCPServer,
-    ThreadingMixIn,
-    UnixStreamServer,
-)
+from socketserver import BaseServer, StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 from core.cell import Cell
@@ -27,11 +21,7 @@ from services.listeners import Listener, listen
 from services.threaded import WorkerCount
 
 
-class _UnixServer(ThreadingMixIn, UnixStreamServer):
-    daemon_threads = True
-
-
-class _TcpServer(ThreadingMixIn, TCPServer):
+class _Server(ThreadingTCPServer):
     daemon_threads = True
 
 
@@ -80,9 +70,8 @@ def _server(listener: Listener, counts: list[WorkerCount]) -> BaseServer:
                 counted.requests += 1  # before sending: this process may end after its last answer
                 write(reply)
 
-    kind: type[_UnixServer] | type[_TcpServer] = _TcpServer if listener.is_tcp else _UnixServer
-    server = kind(listener.sock.getsockname(), Handler, bind_and_activate=False)
-    # socketserver always makes a socket; the one that already listens replaces it
+    server = _Server(("", 0), Handler, bind_and_activate=False)
+    # socketserver always makes a socket; the one that already listens, also at a path, replaces it
     server.socket.close()
     server.socket = listener.sock
     return server

@@ -18,7 +18,7 @@ from commands.init import plan_text
 from config.load import load_plan
 from config.plan_options import DEFAULT_RUNTIMES
 from config.run_plan import Plan
-from config.user_service.servers import SERVERS
+from config.user_service.service import SERVERS
 from config.user_service.service_plan import user_service_plan
 from core.messages import BadInput
 from core.secret import revealed
@@ -147,7 +147,7 @@ SERVICES: list[dict[str, Any]] = [
 def made(service: dict[str, Any], folder: Path) -> tuple[str, Plan]:
     """The text of the plan for *service*, and the plan that flags alone would make."""
     asked = user_service_plan(service, folder)
-    return plan_text("shop.yaml", service, service_of(asked), DEFAULT_RUNTIMES), asked
+    return plan_text("shop.yaml", service, service_of(asked), DEFAULT_RUNTIMES, {}), asked
 
 
 def loaded(text: str, folder: Path) -> Plan:

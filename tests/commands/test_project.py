@@ -126,7 +126,8 @@ REFUSED = """\
 --app shop -> it must be MODULE:NAME
 --app shop:wsgi --service-command {python}{port} -> exactly one of|does not apply
 --app shop:wsgi --blocks 0 -> --blocks is 0
---app shop:wsgi --slo p99<50ms --blocks 1 -> itself\\. Remove --blocks"""
+--app shop:wsgi --slo p99<50ms --blocks 1 -> itself\\. Remove --blocks
+--app shop:wsgi --slo p99<50ms --duration 5 -> itself\\. Remove --duration"""
 
 
 @pytest.mark.parametrize("line", REFUSED.splitlines())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import runner
 from commands.compare import main as compare
 from commands.export import main as export
 from commands.list import main as list_runs
@@ -28,7 +29,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = saved(tmp_path / "a")
-    assert report([str(folder), "--lang", "zh"]) == 0
+    assert runner.main(["report", str(folder), "--lang", "zh"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"网页：{folder}/report.html"
     assert '<html lang="zh-Hans">' in (folder / "report.html").read_text(encoding="utf-8")
 

@@ -113,6 +113,25 @@ def test_what_is_absent_has_no_cells_but_stays_a_pair_and_is_looked_for_again_wh
     assert [cell.runtime for cell in back.cells()] == ["native", "3.14t"]
 
 
+def test_a_row_that_is_read_again_gets_back_what_it_named_and_not_what_it_excluded() -> None:
+    """The other row of the system names the runtime that is absent."""
+    absent = {("2", "3.14"): message("packages are missing")}
+    values = {"NUM_API_SERVICES": (4,)}
+    rows = (
+        PlanRow(system=find("2"), values={}),
+        PlanRow(system=find("2"), values=values, runtimes=(RuntimeName("3.14t"),)),
+    )
+    some = Plan(name="two", rows=rows, runtimes=(RuntimeName("3.14"), RuntimeName("3.14t")))
+    assert [row.runtimes for row in replace(some, absent=absent).saved().rows] == [("3.14t",), ("3.14t",)]
+    assert stored(replace(some, absent=absent)).cells() == some.cells()
+
+
+def test_what_every_row_excludes_is_no_pair_and_so_never_absent() -> None:
+    rows = (PlanRow(system=find("2"), values={}, runtimes=(RuntimeName("3.14t"),)),)
+    some = Plan(name="one", rows=rows, runtimes=(RuntimeName("3.14t"), RuntimeName("native")))
+    assert [runtime for _, runtime in some.pairs()] == ["3.14t"]
+
+
 @pytest.mark.parametrize("line", ["3.11,3.14t,native -> 3.14t again", "native,3.11,3.14t -> 3.14t again", "native ->"])
 def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(line: str) -> None:
     names, _, again = line.partition(" ->")

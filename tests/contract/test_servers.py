@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from analysis.confounds import measured_shape
-from config.user_service.servers import ASGI
+from config.user_service.service import ASGI
 from core.runtime import RuntimeName
 from record.saved_run import CellResult
 from tests.conftest import runtime_or_skip

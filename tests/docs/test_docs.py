@@ -9,8 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from config.user_service.servers import SERVERS
-from config.user_service.service import PLACES
+from config.user_service.service import PLACES, SERVERS
 from core.work import answer
 from lab.machine import machine_rules as doctor
 from lab.machine import quiet

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from config.load import load_plan
-from config.user_service.servers import SERVERS, app_on
+from config.user_service.service import SERVERS, app_on
 from config.user_service.service_plan import target
 from core.request_plan import Request
 from core.runtime import NATIVE

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.cell_index import Cells, Row
-from experiments.http_clients.http_clients_section_workers import clients
+from experiments.http_clients.http_clients_section import clients
 from record.saved_run import CellResult, Run
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from experiments.http_clients.http_clients_section_workers import bench_ns, lmean_ns, serialisation
+from experiments.http_clients.http_clients_section import bench_ns, lmean_ns, serialisation
 from record.saved_run import CellResult
 from tests.experiments.http_clients.sample import HELD, only_client
 from tests.reports.contestants import blocks_of, contest_run, figures_of

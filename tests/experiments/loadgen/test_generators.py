@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from experiments.loadgen.generators import GENERATORS, UNKNOWN, Load
+from experiments.loadgen.peers import GENERATORS, UNKNOWN, Load
 from tests.experiments.loadgen.printed import PRINTED
 from tests.lab.python.fake_pythons import script
 

@@ -1,1 +1,0 @@
-"""Benchmarks of gilscope's own parts, with alternating runs and ratios of medians."""
