@@ -4,7 +4,7 @@ a cell.
 A cell is invalid if the Python, GIL or JIT of a child process differs from what its runtime
 promises.
 
-lab/run/cell_run.py calls this when a cell ends. Lines of clients and services
+lab/run/cell_end.py calls this when a cell ends. Lines of clients and services
 (record/child_lines.py) come in after lab/run/contract.py has checked them. Fields of CellResult
 (record/saved_run.py) go out. A new field of ClientLine needs an entry in ADDED, unless its last
 value may stand for the sum.

@@ -1,10 +1,10 @@
 """Child processes and the lines that they exchange with the orchestrator, as docs/child-contract.md
 defines them.
 
-lab/run/cell_run.py has one Children object for each cell: its services and clients. A child may be
-anybody's program, so its lines are not trusted: lab/run/contract.py checks them. Process and Place
-are for this machine. lab/hosts/remote_process.py and lab/hosts/connection.py derive those of other
-hosts from them, so whoever changes a method here changes it there, too.
+lab/run/cell_processes.py has one Children object for each cell: its services and clients. A child
+may be anybody's program, so its lines are not trusted: lab/run/contract.py checks them. Process and
+Place are for this machine. lab/hosts/remote_process.py and lab/hosts/connection.py derive those of
+other hosts from them, so whoever changes a method here changes it there, too.
 """
 
 import os

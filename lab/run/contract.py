@@ -4,9 +4,10 @@ keys agree.
 A child may be anybody's program. A line that breaks docs/child-contract.md fails the cell, and does
 not reach result.json. The error names the child.
 
-lab/run/cell_run.py calls this for each line. `lines` are decoded JSON objects by child, as
-Children.await_lines() returns them. record/child_lines.py declares the keys and bounds. A rule that
-changes here also changes in docs/child-contract.md.
+The modules cell_processes.py, cell_run.py and cell_end.py beside this file call this for each line.
+`lines` are decoded JSON objects by child, as Children.await_lines() returns them.
+record/child_lines.py declares the keys and bounds. A rule that changes here also changes in
+docs/child-contract.md.
 """
 
 from collections import Counter

@@ -25,7 +25,8 @@ from core.fingerprint import CODE, code_changes
 from core.messages import Json, message
 from core.program import PROGRAM
 from lab.folders import Sandbox
-from lab.run.cell_run import NOT_READY, STARVED
+from lab.run.cell_end import STARVED
+from lab.run.cell_processes import NOT_READY
 from lab.run.fingerprints import Fingerprinter
 from lab.run.groups import together
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices

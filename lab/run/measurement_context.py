@@ -2,8 +2,8 @@
 deadlines of steps.
 
 lab/run/experiment.py and commands/stress.py make one Bench for a run, and lab/run/profiling.py and
-lab/run/stress_rounds.py change copies of it. lab/run/measure.py and lab/run/cell_run.py read it.
-An entry is a cell of a plan with its system and the name of its arm (config/run_plan.py).
+lab/run/stress_rounds.py change copies of it. lab/run/measure.py and lab/run/cell_processes.py read
+it. An entry is a cell of a plan with its system and the name of its arm (config/run_plan.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence

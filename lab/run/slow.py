@@ -5,9 +5,9 @@ core/inside/pauses.py writes the collections of a service into files. Processes 
 these files, too. If their numbers are inconsistent, the collections count as unknown, and the cell
 does not fail.
 
-lab/run/cell_run.py calls read_counters() before the turns of a cell, and collections_within() and
-slow_requests() when it ends. The layout of the files is that of core/inside/pauses.py: MAGIC, two
-counters for each generation, and a ring of 16-byte records for each.
+lab/run/cell_run.py calls read_counters() before the turns of a cell, and lab/run/cell_end.py calls
+collections_within() and slow_requests(). The layout of the files is that of core/inside/pauses.py:
+MAGIC, two counters for each generation, and a ring of 16-byte records for each.
 """
 
 from collections.abc import Callable, Mapping, Sequence

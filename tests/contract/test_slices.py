@@ -122,7 +122,7 @@ def test_a_kill_in_a_slice_costs_its_arm_and_the_others_go_on(
 
     def kill_first(run: Any, part: Slice | None = None) -> None:
         if run._result.arm == "arm 1" and run._turns and not killed:
-            killed.append(getattr(run, f"_{role}")[0].process.pid)
+            killed.append(getattr(run, role)[0].process.pid)
             os.kill(killed[0], signal.SIGKILL)
         take_turn(run, part)
 

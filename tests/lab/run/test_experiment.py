@@ -20,7 +20,8 @@ from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
-from lab.run.cell_run import NOT_READY, STARVED
+from lab.run.cell_end import STARVED
+from lab.run.cell_processes import NOT_READY
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.fingerprints import Fingerprinter

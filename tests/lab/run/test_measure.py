@@ -151,7 +151,7 @@ def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
     ("deadline", "said", "when"),
     [
         ("lab.run.measurement_context.START_DEADLINE_S", {"ready": ""}, "during start-up"),
-        ("lab.run.cell_run.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
+        ("lab.run.cell_processes.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
     ],
 )
 def test_a_service_that_is_never_ready_or_does_not_stop_fails_the_cell(
