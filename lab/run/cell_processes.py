@@ -1,29 +1,105 @@
 """The services and clients of a cell: starts them, tells them what to do, and ends them.
 
+A bench has what the cells of a run share. lab/run/experiment.py and commands/stress.py make one for
+a run, and lab/run/profiling.py and lab/run/stress_rounds.py change copies of it.
 lab/run/cell_run.py derives CellRun from CellProcesses, and calls launch() and connect() before its
-other steps. lab/run/stress_rounds.py calls serve() alone. A bench (lab/run/measurement_context.py)
-has what all cells of a run share. A place (lab/run/children.py) is a host.
+other steps. lab/run/stress_rounds.py calls serve() alone. A place (lab/run/children.py) is a host.
+An entry is a cell of a plan with its system and the name of its arm (config/run_plan.py).
 """
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter_ns
 
 from config.run_plan import Entry
+from core.cell import Cell
 from core.errors import ChildFailed
 from core.messages import Json, Message, message
+from core.method import Method
 from core.processtree import tree, usage_of
-from core.system import CLIENT, SERVICE
-from lab.run.cell_results import jit_parts, note_jit_states
+from core.request_plan import RequestPlan
+from core.runtime import JIT
+from core.secret import Redactor, secrets_in
+from core.system import CLIENT, SERVICE, System
+from lab.folders import Sandbox
+from lab.run.cell_places import CellPlaces
+from lab.run.cell_results import Pace
 from lab.run.children import END_DEADLINE_S, READY, RESULT, Child, Children
 from lab.run.contract import addresses, check_done, check_runtime
 from lab.run.control_groups import ServiceGroup
-from lab.run.instrumentation import TimeWindow
-from lab.run.measurement_context import Bench, redactor_of, starting_s
+from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.measured_runtimes import AnyRuntime, Runtimes, UserServiceRuntime, runtime_of
+from lab.run.running_sidecars import RunningBeside
+from lab.run.slow import DEFAULT
 
+# for children to be ready; docs/child-contract.md names it
+START_DEADLINE_S = 60.0
+MOST_JIT_BYTES = 64  # of a file of core/inside/jit.py, such as "3.14.7 1"
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 # the argument *when* of Children.await_lines(): when a child failed, and the code of that failure
 BEFORE_READY = message("during start-up", code=NOT_READY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """The settings and tools with which every cell of a run is measured.
+
+    inside: parts that run inside the services' own processes (core/inside), with their options
+    after: after(instruments, timed window) is called when a cell has ended, even if it failed
+    watch: watch(pid of the first service) is a context manager that is entered for the timed window
+    places: the hosts where children run; None for this machine
+    beside: the programs that run beside the services, such as their database
+    paces: {key_of(entry): how long its requests take}, as far as known. lab/run/measure.py adds to
+        this dict, which copies of the bench share
+    """
+
+    sandbox: Sandbox
+    runtimes: Runtimes
+    method: Method = Method()  # noqa: RUF009 - frozen
+    inside: Mapping[str, Json] = field(default_factory=lambda: DEFAULT)
+    after: Callable[[Sequence[Instrumentation], TimeWindow], object] = lambda *_: None
+    watch: Callable[[int], AbstractContextManager[object]] = nullcontext
+    places: CellPlaces | None = None
+    beside: RunningBeside = RunningBeside()  # noqa: RUF009 - frozen
+    paces: dict[str, Pace] = field(default_factory=dict)
+
+    def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
+        """Return the runtime that runs *role* (service or client) in a cell of *system*."""
+        return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
+
+    def cell_places(self) -> CellPlaces:
+        """Return the machines on which a cell's services and clients run."""
+        return self.places or CellPlaces(self.sandbox, self.method)
+
+
+def key_of(entry: Entry) -> str:
+    """Return the key of an arm and its setting in Bench.paces."""
+    return f"{entry.arm} {entry.cell.cell_id}"
+
+
+def identity(entry: Entry, block: int) -> Json:
+    """Return the fields of CellResult that name the measurement of a plan's entry in a block."""
+    return {"arm": entry.arm, "block": block, **entry.cell.to_json()}
+
+
+def redactor_of(system: System) -> Redactor:
+    """Return a redactor that removes the secrets of *system* and the bodies of its requests, which
+    it reads from their files, from its children's output.
+    """
+    files = [Path(request.body_file) for request in requests_of(system).requests]
+    bodies = [file.read_bytes().decode(errors="replace") for file in files if file.is_file()]
+    secrets = secrets_in(system.child_config.get("own"))
+    return Redactor([*(secret.reveal() for secret in secrets), *bodies])
+
+
+def requests_of(system: System) -> RequestPlan:
+    """Return the requests that the clients of a user's service send. Other systems have none of
+    their own, and get a plan of one default request.
+    """
+    own = system.child_config.get("own")
+    return RequestPlan.from_json(own["requests"]) if own else RequestPlan()
 
 
 class CellProcesses(ExitStack):
@@ -49,9 +125,8 @@ class CellProcesses(ExitStack):
         }
         self.places = bench.cell_places()
         self.redactor = redactor_of(self.system)
-        self.already_runs = (
-            self.system.user_service is not None and self.system.user_service.already_runs
-        )
+        service = self.system.user_service
+        self.already_runs = service is not None and service.already_runs
         self.services: list[Child] = []
         self.clients: list[Child] = []
         self.group = ServiceGroup()
@@ -112,7 +187,8 @@ class CellProcesses(ExitStack):
                 }
             )
         check_runtime(
-            runtime, self.children.await_lines(self.clients, READY, BEFORE_READY, starting_s({}))
+            runtime,
+            self.children.await_lines(self.clients, READY, BEFORE_READY, START_DEADLINE_S),
         )
         self.ready_ns = perf_counter_ns() - self._launched_ns
         self._note_jit_states("jit_enabled_ready")
@@ -194,7 +270,8 @@ class CellProcesses(ExitStack):
             **self.places.service_line(),
             **self.runtimes[SERVICE].child_config(self.system),
         }
-        self._start_deadline_s = starting_s(config)
+        own = config.get("own", {})  # of a user's service
+        self._start_deadline_s = START_DEADLINE_S + own.get("start_deadline_s", 0.0)
         join = {"join": self.group.join} if self.system.hosted else {}
         for service_id, (service, inside) in enumerate(
             zip(self.services, self.instruments, strict=True)
@@ -224,21 +301,17 @@ class CellProcesses(ExitStack):
     def _start(self, role: str, count: int) -> list[Child]:
         """Start *count* children of *role*."""
         runtime, is_service = self.runtimes[role], role == SERVICE
-        is_inside = (
-            is_service and not self.system.hosted
-        )  # the child of a user's command starts the parts inside it
         started = []
         for number in range(count):
             place = self.places.of(role, number) or self.children.here
-            command = [
-                *(self.group.join if is_inside else ()),
-                *place.command(runtime, self.system, role),
-            ]
-            variables = {
-                **runtime.variables,
-                **(self.bench.beside.variables if is_service else {}),
-                **(self.instruments[number].variables if is_inside else {}),
-            }
+            command = place.command(runtime, self.system, role)
+            variables = {**runtime.variables}
+            if is_service:
+                variables |= self.bench.beside.variables
+            # the child of a user's command starts the parts inside it
+            if is_service and not self.system.hosted:
+                command = [*self.group.join, *command]
+                variables |= self.instruments[number].variables
             name = _name(role, number + 1, count)
             child = self.children.start(name, str(runtime.name), command, variables, place)
             child.is_observer = is_service and self.already_runs
@@ -250,3 +323,32 @@ def _name(role: str, number: int, total: int) -> Message:
     if role == SERVICE:
         return message("Service {number} of {total}", number=number, total=total)
     return message("Client {number} of {total}", number=number, total=total)
+
+
+def jit_parts(runtime: AnyRuntime) -> Mapping[str, Json]:
+    """Return the instrumentation that reports the JIT state of a user's service; {} if its Python
+    has no JIT.
+    """
+    own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
+    return {JIT: {}} if own and own.interpreter.has_jit else {}
+
+
+def note_jit_states(
+    key: str, runtime: AnyRuntime, services: Sequence[Child], instruments: Sequence[Instrumentation]
+) -> None:
+    """Note in Child.noted, under *key*, whether the JIT of each user's service is on; None if no
+    process has reported its state.
+
+    Processes of other interpreters do not count. A Python that was built without a JIT never has
+    one.
+    """
+    if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
+        return
+    promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
+    for service, inside in zip(services, instruments, strict=True):
+        reported = inside.files(JIT, MOST_JIT_BYTES).values()
+        known: bool | None = None
+        for state in (promised, not promised):  # an unexpected state counts
+            if b"%s %d" % (version, state) in reported:
+                known = state
+        service.noted[key] = known if jit_parts(runtime) else False

@@ -3,8 +3,7 @@
 lab/run/measure.py makes a CellRun for each arm, and calls its steps through do(), in this order:
 launch and connect (CellProcesses), warm_up, try_slice (if the pace of the arm is unknown), begin,
 take_turn (once for each slice), end. All arms have begun before the first turn. Attributes such as
-_marks exist only after the step that sets them. A bench (lab/run/measurement_context.py) has what
-all cells of a run share. lab/run/cell_end.py makes the result.
+_marks exist only after the step that sets them. lab/run/cell_end.py makes the result.
 """
 
 from collections import Counter
@@ -12,24 +11,33 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
+from math import ceil
 from time import perf_counter_ns
 from typing import Any
 
 from config.run_plan import Entry
+from core.cell import Cell
 from core.child import TIMEOUT, Slice
 from core.errors import GilscopeError
 from core.messages import message
-from core.system import CLIENT
+from core.method import Method
+from core.request_plan import ANSWER_DEADLINE_S
+from core.system import CLIENT, System
 from lab.run.cell_end import CellEnd, Turn
-from lab.run.cell_processes import CellProcesses
-from lab.run.cell_results import add_up, counted_share
+from lab.run.cell_processes import Bench, CellProcesses, identity, key_of, requests_of
+from lab.run.cell_results import Pace, add_up, counted_share
 from lab.run.children import END_DEADLINE_S, RESET, RESULT, WARM
 from lab.run.contract import take_client_result
 from lab.run.core_waits import CumulativeTime
-from lab.run.measurement_context import Bench, Pace, calling_s, identity, key_of, requests_of
 from lab.run.slow import read_counters
 from record.saved_run import CellResult
 
+# what the deadline for the clients' results has beyond the time that is expected;
+# docs/child-contract.md names it
+FLOOR_S = 60.0
+# upper bound of a request's latency under our own services, without its calculation
+SLOWEST_REQUEST_S = 0.01
+SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 # the argument *when* of Children.await_lines() in a turn
 CALLING = message("while the clients were sending requests")
 
@@ -185,3 +193,21 @@ class CellRun(CellProcesses):
         figures = ended.fields(machines, self._marks, waits, self.pace.tail_ns)
         figures["beside"] = {name: round(self._beside_ns[name] * share) for name in running}
         self._result = replace(self._result, **figures)
+
+
+def calling_s(cell: Cell, system: System, method: Method) -> float:
+    """Return how long to wait for the clients' results after the clients are told to send, in s.
+    This ends only measurements that hang.
+
+    With a user's service, every answer may arrive just before its deadline.
+    A slice's time comes on top (CellRun.take_turn).
+    """
+    busy_s = 0.0 if method.duration_s else cell.paced_s
+    if system.user_service:
+        answer_s = ANSWER_DEADLINE_S + requests_of(system).think_time_s
+        requests = cell.num_requests_per_client * cell.num_api_services
+        each = 1 if method.duration_s else ceil(requests / cell.num_connections_per_client)
+        busy_s += each * answer_s
+    else:
+        busy_s += cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
+    return FLOOR_S + method.duration_s + method.warmup.seconds + busy_s

@@ -3,13 +3,15 @@ slices of time.
 
 The idea of slices is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the
 same disturbances.
-docs/decisions/029-slices.md explains the lengths below.
+docs/decisions/029-slices.md and 031-capacity-search.md explain the lengths below.
 
-lab/run/experiment.py calls measure_in_slices() or measure(). Profiles and stress rounds call
-measure(). The steps of an arm are methods of CellRun (lab/run/cell_run.py). In a slice
-(core.child.Slice), one arm has its turn: a lead, whose requests do not count, and the counted time.
-A cycle is the time from one request of a connection to its next. A tail is the length of the
-longest requests that matter (Pace, Histogram.tail_ns).
+lab/run/experiment.py calls measure_in_slices(), or measure() with size_probe(). Profiles and stress
+rounds call measure(). commands/estimate.py shows search_s() before a run. The steps of an arm are
+methods of CellRun (lab/run/cell_run.py). In a slice (core.child.Slice), one arm has its turn: a
+lead, whose requests do not count, and the counted time. A cycle is the time from one request of a
+connection to its next. A tail is the length of the longest requests that matter (Pace,
+Histogram.tail_ns). A probe is a measurement of a search for the capacity, with one of the purposes
+of core/objective.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,17 +19,28 @@ from contextlib import ExitStack
 from time import perf_counter_ns
 
 from config.orders import block_order
-from config.run_plan import Entry
+from config.run_plan import Entry, Plan
 from core.cell import Cell
 from core.child import Slice
 from core.errors import GilscopeError
 from core.method import Method
+from core.objective import (
+    CLOSED,
+    LONGEST_S,
+    PICK,
+    RELAXATIONS,
+    SCAN,
+    SEARCH,
+    Objective,
+    relaxation_s,
+)
 from core.runtime import NATIVE
 from core.system import System
 from lab.machine.host import memory_available_bytes
+from lab.run.cell_processes import Bench, key_of
+from lab.run.cell_results import Pace
 from lab.run.cell_run import CellRun
 from lab.run.core_waits import CoreWaitSampler
-from lab.run.measurement_context import Bench, Pace, key_of
 from record.saved_run import CellResult
 
 TRIAL_NS = 150_000_000  # the first trial, which shows how long requests take
@@ -48,6 +61,16 @@ GROWN = 1.25  # later blocks expect longer requests if some turn up that are so 
 # than TOO_SHORT times as long
 TOO_SHORT, MOST_TRIES = 2.0, 3
 MEMORY_SPARE = 1.25  # because services use more memory under load
+# a probe starts with at least this time, in which queues build up as under a steady load
+PROBE_LEAD_S = 0.5
+PROBE_LATENCIES = 10  # a probe lasts for this many times the latency of an objective
+# By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer
+# misses say little.
+PROBES = {CLOSED: (0, 20.0), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0)}
+TYPICAL = {CLOSED: 1, SCAN: 3, SEARCH: 7}  # measurements of a search, by purpose
+TYPICAL_PICKS = 6  # for each setting
+TYPICAL_LOAD = 0.9  # rate of a probe, as a share of what the closed loop reaches
+PROBE_START_S = 2.0  # to start and stop what is measured
 
 
 class NotEnoughMemory(GilscopeError):
@@ -244,3 +267,50 @@ def _expect_memory(needed_bytes: int, arms: int) -> None:
             needed_mib=needed_bytes * MEMORY_SPARE / 2**20,
             available_mib=available_bytes / 2**20,
         )
+
+
+# ---- probes of a search for the capacity ---------------------------------------------------------
+
+
+def size_probe(
+    rate: float, closed_rate: float, purpose: str, objectives: Sequence[Objective]
+) -> Slice:
+    """Return a time slice that is long enough to judge whether a service meets the objectives at a
+    request rate.
+
+    If a service only just meets an objective, a fixed number of requests (PROBES) misses the
+    objective in this time. Queues that build up slowly do so before the time that counts.
+    rate: requests/s of all clients, or 0 for a closed loop. closed_rate: what the closed loop
+        reached, in requests/s; 0 if it is not known yet
+    purpose: a key of PROBES
+    """
+    misses, shortest_s = PROBES[purpose]
+    if not rate:
+        return Slice(lead_ns=round(PROBE_LEAD_S * 1e9), length_ns=round(shortest_s * 1e9))
+    wanted_s = max(misses / (rate * objective.share) for objective in objectives)
+    limit_s = max(objective.latency_ns for objective in objectives) / 1e9
+    relaxed_s = relaxation_s(rate, closed_rate)
+    # LONGEST_S limits only the time for enough misses. Latency and queues may need a longer probe.
+    length_s = max(
+        shortest_s, min(LONGEST_S, wanted_s), PROBE_LATENCIES * limit_s, RELAXATIONS * relaxed_s
+    )
+    return Slice(
+        lead_ns=round(max(PROBE_LEAD_S, limit_s, relaxed_s) * 1e9), length_ns=round(length_s * 1e9)
+    )
+
+
+def search_s(plan: Plan, closed_rate: float) -> float:
+    """Return about how long a search takes, in s, if closed loops reach *closed_rate*
+    requests/s.
+    """
+    entries = plan.entries()
+    searches = len({entry.arm for entry in entries}) if plan.picks else len(entries)
+    counts = {name: count * searches for name, count in TYPICAL.items()}
+    if plan.picks:
+        counts[PICK] = TYPICAL_PICKS * len(entries)
+    total_s = 0.0
+    for purpose, count in counts.items():
+        rate = 0.0 if purpose == CLOSED else TYPICAL_LOAD * closed_rate
+        part = size_probe(rate, closed_rate, purpose, plan.objectives)
+        total_s += count * (PROBE_START_S + (part.lead_ns + part.length_ns) / 1e9)
+    return total_s

@@ -38,10 +38,9 @@ from core.processtree import descendants
 from core.request_plan import ANY, Request
 from core.secret import Redactor
 from core.stress_results import Check, Round, Stress
-from lab.run.cell_processes import NOT_READY, CellProcesses
+from lab.run.cell_processes import NOT_READY, Bench, CellProcesses, redactor_of, requests_of
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
-from lab.run.measurement_context import Bench, redactor_of, requests_of
 
 # for sys.setswitchinterval() in the services (default 0.005 s), because more switches provoke races
 SWITCH_INTERVAL_S = 1e-6

@@ -19,10 +19,11 @@ from core.child import Slice
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.system import System
 from lab.run import measure
+from lab.run.cell_processes import Bench, identity, key_of
+from lab.run.cell_results import Pace
 from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench, Pace, identity, key_of
 from lab.run.running_sidecars import RunningBeside
 from record.child_lines import Turns
 from record.saved_run import CellResult

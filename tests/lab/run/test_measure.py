@@ -14,10 +14,10 @@ from config.run_plan import Entry
 from core.errors import BadInput
 from core.processtree import tree
 from lab.folders import Sandbox
+from lab.run.cell_processes import Bench
 from lab.run.cell_results import LIKE_WEBSOCKET
 from lab.run.measure import measure_together
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from systems import find
 from tests.contract.serving import small_cell
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
@@ -150,7 +150,7 @@ def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
 @pytest.mark.parametrize(
     ("deadline", "said", "when"),
     [
-        ("lab.run.measurement_context.START_DEADLINE_S", {"ready": ""}, "during start-up"),
+        ("lab.run.cell_processes.START_DEADLINE_S", {"ready": ""}, "during start-up"),
         ("lab.run.cell_processes.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
     ],
 )
