@@ -53,9 +53,6 @@ class HostPlace(HostConnection):
         (record.cell_parts.RuntimeFacts), by name
     """
 
-    # gilscope's helpers stay in the group of the worker that starts them
-    process_group = None
-
     def __init__(self, host: Host, sandbox: Sandbox) -> None:
         """Connect to the agent on *host*. Raises ChildFailed with the reason."""
         super().__init__(host, sandbox)

@@ -84,7 +84,7 @@ class CellPlaces:
     def kept_awake(self) -> Iterator[None]:
         """Keep idle cores of all hosts awake during the `with` block. Raises GilscopeError."""
         self.begin()
-        begun = self.on_each(lambda place: place.begin(awake, place.process_group))
+        begun = self.on_each(lambda place: place.begin(awake))
         try:
             yield
         finally:

@@ -134,21 +134,18 @@ class Place:
 
     name: the host's name, "" for this machine
     folder: for sockets
-    process_group: the group that helpers of gilscope join; None for that of the process that starts
-        them
     pids: processes that belong to the run besides this process
     before: the offset of its clock before the last timed windows, or when it was connected
     clock: the mean offset during these windows, once they are over
     """
 
     name = ""
-    process_group: int | None
     pids: Sequence[int] = ()
     before: ClockOffset = SAME_CLOCK
     clock: ClockOffset = SAME_CLOCK
 
     def __init__(self, sandbox: Sandbox, folder: str) -> None:
-        self._sandbox, self.folder, self.process_group = sandbox, folder, sandbox.process_group
+        self._sandbox, self.folder = sandbox, folder
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
         """Start a child, and return it. Raises OSError if its program cannot be started."""
