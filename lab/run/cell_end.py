@@ -41,12 +41,11 @@ class Turn(NamedTuple):
     """The time during which the clients of one runtime or service send requests, and the checked
     result of each client.
 
-    released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
+    window: from the release to the last result line, on the orchestrator's clock
     part: the time slice; None if the runtimes or services do not alternate
     """
 
-    released_ns: int
-    heard_ns: int
+    window: TimeWindow
     part: Slice | None
     results: Mapping[Child, ClientLine]
 
@@ -109,12 +108,12 @@ class CellEnd(NamedTuple):
         processes, part, windows = self.processes, self.turns[0].part, self._windows()
         collected = self._collections(windows, marks)
         clients, hosts, faults = self._judged(windows)
-        by_client, services = [*clients.values()], [*self.services.values()]
         figures = client_fields(clients, faults, windows)
         if figures["status"] == "failed":
-            figures["reason"] = self._explained(figures["reason"], by_client, services)
-        timelines, said = self._timelines(waits, collected), [line.slow for line in by_client]
-        own_ns = sum(turn.heard_ns - turn.released_ns for turn in self.turns)
+            figures["reason"] = self._explained(figures["reason"])
+        said = [line.slow for line in clients.values()]
+        timelines = self._timelines(waits, collected)
+        own_ns = sum(turn.window.length_ns for turn in self.turns)
         return {
             **figures,
             **machine_fields(machines, hosts, own_ns),
@@ -131,22 +130,20 @@ class CellEnd(NamedTuple):
         """The time from the first turn's start to the last one's end, on the orchestrator's
         clock.
         """
-        return TimeWindow(start_ns=self.turns[0].released_ns, end_ns=self.turns[-1].heard_ns)
+        first, last = self.turns[0].window, self.turns[-1].window
+        return TimeWindow(first.start_ns, last.end_ns)
 
     def _windows(self) -> list[TimeWindow]:
         """Return the time windows in which answers are counted, on the orchestrator's clock."""
         if parts := [turn.part for turn in self.turns if turn.part]:
-            return [
-                TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts
-            ]
-        released_ns = self.turns[0].released_ns
-        places = self.processes.places
+            return [TimeWindow(part.counts_from_ns, part.until_ns) for part in parts]
+        places, released_ns = self.processes.places, self._whole.start_ns
         ends_ns = [
             # the release on the clock of the client's host; the end (0) of the window is not used
             line.finished_ns - places.window(child.place.name, released_ns, 0).start_ns
             for child, line in self.clients.items()
         ]
-        return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
+        return [TimeWindow(released_ns, released_ns + max(ends_ns, default=0))]
 
     def _collections(
         self, windows: Sequence[TimeWindow], marks: Sequence[Mapping[str, Counters]]
@@ -154,14 +151,13 @@ class CellEnd(NamedTuple):
         """Return the garbage collections of each service in *windows*, and note when the service
         was timed.
         """
-        processes, places = self.processes, self.processes.places
+        processes, window = self.processes, self.processes.places.window
         host = processes.services[0].place.name
-        processes.timed = TimeWindow(
-            start_ns=places.window(host, *self._whole).start_ns,
-            end_ns=places.to_service_clock(windows[-1].end_ns),
+        processes.timed = window(host, self._whole.start_ns, windows[-1].end_ns)
+        counted = [window(host, *one) for one in windows]
+        return collections_within(
+            counted, processes.instruments, marks, lambda now_ns: window(host, 0, now_ns).end_ns
         )
-        counted = [places.window(host, *window) for window in windows]
-        return collections_within(counted, processes.instruments, marks, places.to_service_clock)
 
     def _judged(
         self, windows: Sequence[TimeWindow]
@@ -208,26 +204,21 @@ class CellEnd(NamedTuple):
             idle_cpu_ns=sum(child.idle_ns for child in self.processes.children.started),
         )
 
-    def _explained(
-        self, reason: Message, clients: Sequence[ClientLine], services: Sequence[ServiceLine]
-    ) -> Message:
-        """Return the reason of a failed cell with what is known about its cause.
-
-        clients, services: their checked results
-        """
-        raised = next(filter(None, (line.raised for line in services)), "")
+    def _explained(self, reason: Message) -> Message:
+        """Return the reason of a failed cell with what is known about its cause."""
+        raised = next(filter(None, (line.raised for line in self.services.values())), "")
         if raised:
             note = message("the service raised {error}", error=raised)
             reason = chained([reason, self.processes.redactor.message(note)])
-        starvation = self._starvation(clients)
+        starvation = self._starvation()
         return replace(chained([reason, starvation]), code=STARVED) if starvation else reason
 
-    def _starvation(self, clients: Sequence[ClientLine]) -> Message:
+    def _starvation(self) -> Message:
         """Return the cause if some connections to a user's service got no answer at all, but others
         did.
         """
         cell, system = self.processes.cell, self.processes.system
-        starved = sum(client.starved or 0 for client in clients)
+        starved = sum(client.starved or 0 for client in self.clients.values())
         connections = cell.num_clients * cell.num_connections_per_client
         if not 0 < starved < connections or not system.user_service:
             return NOTHING
@@ -249,7 +240,7 @@ def _client_result(processes: CellProcesses, turns: Sequence[Turn], client: Chil
     services, redactor, results = len(processes.services), processes.redactor, []
     for turn in turns:
         line = turn.results[client]
-        heard = processes.places.window(client.place.name, turn.released_ns, turn.heard_ns)
+        heard = processes.places.window(client.place.name, *turn.window)
         check_times(client, line, heard, services)
         check_latencies(client, line, processes.cell, processes.system, services)
         results.append(line)

@@ -132,13 +132,6 @@ class CellPlaces:
             client.tell(word)
         return released_ns
 
-    def to_service_clock(self, here_ns: int) -> int:
-        """Convert the orchestrator's time to the time of the services' host. If it is uncertain,
-        return the latest.
-        """
-        clock = self.of_services.before
-        return clock.to_host_clock(here_ns) + clock.error_ns
-
     def end(self, marked: Json) -> Mapping[str, Json]:
         """Return what happened on each host since mark(): CPU steal, swapping, other processes.
         Raises ChildFailed.

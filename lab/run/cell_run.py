@@ -29,6 +29,7 @@ from lab.run.cell_results import Pace, add_up, counted_share
 from lab.run.children import END_DEADLINE_S, RESET, RESULT, WARM
 from lab.run.contract import take_client_result
 from lab.run.core_waits import CumulativeTime
+from lab.run.instrumentation import TimeWindow
 from lab.run.slow import read_counters
 from record.saved_run import CellResult
 
@@ -68,14 +69,14 @@ class CellRun(CellProcesses):
         )
 
     def do(self, step: Callable[..., object], *arguments: Any) -> None:
-        """Run *step* of the measurement, unless an earlier step failed.
+        """Call *step*, a method, with this object, unless an earlier step failed.
 
         If the step fails, keep the reason, and end all processes of the cell.
         """
         if self.has_failed:
             return
         try:
-            step(*arguments)
+            step(self, *arguments)
         except GilscopeError as error:
             # A service that the kernel killed for its memory seems only to have ended early.
             reason = self.group.exceeded or self.redactor.message(error.message)
@@ -173,7 +174,7 @@ class CellRun(CellProcesses):
         results = {
             client: take_client_result(client, line, routes) for client, line in lines.items()
         }
-        self._turns.append(Turn(released_ns, heard_ns, part, results))
+        self._turns.append(Turn(TimeWindow(released_ns, heard_ns), part, results))
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
         """End the processes, then check and combine their results.

@@ -23,7 +23,6 @@ from config.run_plan import Entry, Plan
 from core.cell import Cell
 from core.child import Slice
 from core.errors import GilscopeError
-from core.method import Method
 from core.objective import (
     CLOSED,
     LONGEST_S,
@@ -90,7 +89,7 @@ def measure(
     block: 0 for a measurement that belongs to no block
     """
     entry = Entry(arm=arm or cell.runtime, cell=cell, system=system)
-    (result,) = measure_together([entry], block, bench, 0, lambda arms: (1, part))
+    (result,) = measure_together([entry], block, bench, 0, part)
     return result
 
 
@@ -109,18 +108,17 @@ def measure_in_slices(
     """
     cell, method = entries[0].cell, bench.method
     takes_slices = entries[0].system.takes_slices(native_client=method.client_runtime == NATIVE)
-    in_slices, part = method.duration_s and cell.num_clients and takes_slices, None
-    if in_slices and cell.rate:
-        lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * method.duration_s * 1e9)))
-        part = Slice(lead_ns=lead_ns, length_ns=round(method.duration_s * 1e9))
-    if cell.rate or not in_slices:
-        return measure_together(entries, block, bench, seed, lambda arms: (1, part))
+    if not (method.duration_s and cell.num_clients and takes_slices):
+        return measure_together(entries, block, bench, seed)
+    if cell.rate:
+        length_ns = round(method.duration_s * 1e9)
+        lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * length_ns)))
+        part = Slice(lead_ns=lead_ns, length_ns=length_ns)
+        return measure_together(entries, block, bench, seed, part)
     results: dict[str, CellResult] = {}
     left = list(entries)
     for _ in range(MOST_TRIES):
-        made = measure_together(
-            left, block, bench, seed, lambda arms: _sized(arms, bench.paces, method)
-        )
+        made = measure_together(left, block, bench, seed, in_slices=True)
         results |= zip(map(key_of, left), made, strict=True)
         left = [entry for entry in left if _may_go_on(results[key_of(entry)])]
         paces = [bench.paces.get(key_of(entry), Pace()) for entry in left]
@@ -144,13 +142,14 @@ def measure_together(
     block: int,
     bench: Bench,
     seed: int,
-    sized: Callable[[Sequence[CellRun]], tuple[int, Slice | None]],
+    part: Slice | None = None,
+    *,
+    in_slices: bool = False,
 ) -> list[CellResult]:
-    """Measure the arms *entries* at once. *sized* returns how many slices each arm gets, and the
-    slice.
+    """Measure the arms *entries* at once.
 
-    sized: is called after the warm-up, with the arms in the order of their warm-up. A slice of None
-        means to send as the method says. *sized* may let the arms send for trials
+    part: the slice in which the clients of each arm send; None to send as the method says
+    in_slices: let the arms take turns in slices of time, which are as long as their requests need
     Later blocks expect longer requests if some turned up: this changes bench.paces.
     """
     start_ns = perf_counter_ns()
@@ -158,7 +157,7 @@ def measure_together(
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
         if entries[0].cell.keep_awake:
-            first.do(lambda: stack.enter_context(first.places.kept_awake()))
+            first.do(lambda arm: stack.enter_context(arm.places.kept_awake()))
         _each([first], CellRun.launch, CellRun.connect)
         if others and not (bench.places or first.has_failed or first.key in bench.paces):
             _expect_memory(first.memory_bytes() * len(others), len(arms))
@@ -166,7 +165,9 @@ def measure_together(
         # The arm that has the first slice warms up last.
         warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]
         _each(warmed, CellRun.warm_up)
-        count, part = sized(warmed)
+        count = 1
+        if in_slices:
+            count, part = _sized(warmed, bench)
         _each(arms, CellRun.begin)
         # Timed from here to arm.end: nothing but the turns belongs here.
         with CoreWaitSampler(
@@ -179,27 +180,25 @@ def measure_together(
         ) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
-                    arms[place].do(arms[place].take_turn, part)
+                    arms[place].do(CellRun.take_turn, part)
         for arm in arms:
-            arm.do(arm.end, cores.timelines)
+            arm.do(CellRun.end, cores.timelines)
             if known := bench.paces.get(arm.key):
                 bench.paces[arm.key] = known.grown(arm.pace, GROWN)
     spent_ns = (perf_counter_ns() - start_ns) // len(arms)
     return [arm.result(spent_ns) for arm in arms]
 
 
-def _sized(arms: Sequence[CellRun], paces: dict[str, Pace], method: Method) -> tuple[int, Slice]:
+def _sized(arms: Sequence[CellRun], bench: Bench) -> tuple[int, Slice]:
     """Return how many slices each arm gets, and the slice. An arm whose requests are not yet known
-    tries them first, and adds its pace to *paces*.
+    tries them first, and adds its pace to bench.paces.
     """
-    longest_ns = min(LONGEST_NS, round(method.duration_s * 1e9 / 2))
+    duration_s, paces = bench.method.duration_s, bench.paces
     for arm in arms:
-        if arm.key in paces:
-            arm.pace = paces[arm.key]
-        else:
-            _try_slices(arm, longest_ns)
-            paces[arm.key] = arm.pace
-    return size_slices([arm.pace for arm in arms], method.duration_s)
+        if arm.key not in paces:
+            _try_slices(arm, min(LONGEST_NS, round(duration_s * 1e9 / 2)))
+        arm.pace = paces.setdefault(arm.key, arm.pace)
+    return size_slices([arm.pace for arm in arms], duration_s)
 
 
 def _try_slices(arm: CellRun, longest_ns: int) -> None:
@@ -214,7 +213,7 @@ def _try_slices(arm: CellRun, longest_ns: int) -> None:
         length_ns < min(wanted_ns, longest_ns) and wanted_ns <= LONGEST_NS and not arm.has_timed_out
     ):
         length_ns = min(wanted_ns, longest_ns)
-        arm.do(arm.try_slice, Slice(lead_ns=0, length_ns=length_ns))
+        arm.do(CellRun.try_slice, Slice(lead_ns=0, length_ns=length_ns))
         wanted_ns = _wanted_ns([arm.pace])
 
 
@@ -253,7 +252,7 @@ def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:
     """
     for step in steps:
         for arm in arms:
-            arm.do(step, arm)
+            arm.do(step)
 
 
 def _expect_memory(needed_bytes: int, arms: int) -> None:

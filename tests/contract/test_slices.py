@@ -142,7 +142,7 @@ def test_arms_with_longer_requests_or_no_answer_are_measured_again_in_longer_sli
     """An answer takes 0.3 s, so a slice of 100 ms has none, which is no failure."""
     tries: list[tuple[list[str], int]] = []
 
-    def measured(entries: Sequence[Entry], block: int, bench: Bench, *_: Any) -> list[CellResult]:
+    def measured(entries: Sequence[Entry], block: int, bench: Bench, *_: Any, in_slices: bool) -> list[CellResult]:
         length_ns = size_slices([bench.paces.get(key_of(entry), Pace()) for entry in entries], 0.2)[1].length_ns
         failed = {} if tries else {"arm 1": 9, "arm 2": 0}  # and their answers
         tries.append(([entry.arm for entry in entries], length_ns))

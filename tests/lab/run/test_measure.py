@@ -143,7 +143,7 @@ def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
     system, name = find("2"), str(any_runtime.name)
     bench = Bench(sandbox=sandbox, runtimes={name: any_runtime})
     entries = [Entry(arm=arm, cell=small_cell(system, any_runtime), system=system) for arm in (name, f"{name} again")]
-    results = measure_together(entries, 1, bench, 0, lambda arms: (1, None))
+    results = measure_together(entries, 1, bench, 0)
     assert [(one.status, str(one.reason)) for one in results] == [("failed", "no control groups here")] * 2
 
 
