@@ -15,7 +15,6 @@ from time import perf_counter_ns
 
 from config.run_plan import Entry
 from core.cell import Cell
-from core.errors import ChildFailed
 from core.messages import Json, Message, message
 from core.method import Method
 from core.processtree import tree, usage_of
@@ -151,11 +150,8 @@ class CellProcesses(ExitStack):
         ChildFailed.
         """
         self._open_children()
-        try:
-            self._start_services()
-            return self._ready_services()
-        except ChildFailed as failed:
-            raise ChildFailed(self.redactor.message(failed.message)) from None
+        self._start_services()
+        return self._ready_services()
 
     def launch(self) -> None:
         """Start the cell's services and clients. Raises GilscopeError."""

@@ -30,7 +30,6 @@ from lab.gil.switching import switching_modules
 from lab.machine import machine_rules as doctor
 from lab.run.cell_places import HERE
 from lab.run.children import Child
-from lab.run.contract import ROUTES, SLICES, SLOW
 from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, UserServiceRuntime
 from record.cell_parts import AnswersByTime
@@ -127,9 +126,9 @@ ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
     **dict.fromkeys(SUMS, sum),
     **dict.fromkeys(FIRST, itemgetter(0)),
     **dict.fromkeys(HISTOGRAMS, _merge_histograms),
-    SLICES: _merge_slices,
-    SLOW: _merge_slow,
-    ROUTES: _add_routes,
+    "slices": _merge_slices,
+    "slow": _merge_slow,
+    "routes": _add_routes,
     "errors": lambda parts: dict(sum(map(Counter, parts), Counter())),
     "offered_rate": mean,
 }
@@ -245,10 +244,10 @@ def client_fields(
         of the arm
     """
     total = add_up([*clients.values()]) if clients else NO_CLIENTS
-    names = ("requests", "answered", "wrong", "calc_ns", "errors", *HISTOGRAMS, ROUTES)
+    names = ("requests", "answered", "wrong", "calc_ns", "errors", *HISTOGRAMS, "routes")
     fields = {name: getattr(total, name) for name in names}
     if total.slices and all(line.slices for line in clients.values()):
-        fields[SLICES] = AnswersByTime(
+        fields["slices"] = AnswersByTime(
             width_ns=total.slices.width_ns,
             # from the first window on; negative if the first slice begins before the window
             start_ns=total.slices.start_ns - windows[0].start_ns,

@@ -54,6 +54,7 @@ class Process:
     """
 
     stderr: HeadTailBuffer
+    lost: Message = NOTHING  # why the child's host cannot be reached any more
 
     def __init__(
         self, command: Sequence[str], process_group: int, variables: Mapping[str, str]
@@ -68,11 +69,6 @@ class Process:
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self.pid = self._process.pid
-
-    @property
-    def lost(self) -> Message:
-        """Return why the child's host cannot be reached any more; NOTHING if it can."""
-        return NOTHING
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when read() has data or stdout has ended."""
@@ -219,7 +215,11 @@ class Child:
     is_observer: whether it only observes a service that the user runs
     """
 
-    is_observer = False
+    program: NativeProgram | None = None
+    at_end = finished = is_observer = False
+    idle_ns = 0
+    _ran_ns: Mapping[int, int] = MappingProxyType({})
+    _failure = NOTHING
 
     def __init__(
         self,
@@ -242,13 +242,7 @@ class Child:
         self._name = name
         self._runtime = runtime
         self._unread = bytearray()
-        self._failure = NOTHING
-        self.program: NativeProgram | None = None
         self.noted: dict[str, bool | None] = {}
-        self.at_end = False
-        self.finished = False
-        self.idle_ns = 0
-        self._ran_ns: Mapping[int, int] = {}
 
     @property
     def label(self) -> Message:
