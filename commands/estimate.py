@@ -16,8 +16,8 @@ from config.run_plan import Plan
 from core.cell import Cell
 from core.messages import NOTHING, OR, BadInput, Message, listed, message, plural
 from core.runtime import RuntimeFacts
-from lab.run.measurement_context import identity
-from lab.run.probes import search_s
+from lab.run.cell_processes import identity
+from lab.run.measure import search_s
 from record.saved_plan import Machine, Until
 from record.saved_run import CellResult, Run
 

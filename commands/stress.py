@@ -29,9 +29,9 @@ from core.method import ORCHESTRATOR
 from core.runtime import GIL, NATIVE, RuntimeName
 from core.stress_results import Stress
 from core.user_service import only_native
+from lab.run.cell_processes import Bench
 from lab.run.control_groups import require_limits
 from lab.run.feasible import preflight
-from lab.run.measurement_context import Bench
 from lab.run.running_sidecars import standing
 from lab.run.runs import run_folder, run_lock
 from reports.exports import STRESS, STRESS_PAGE, STRESS_TEXT, written

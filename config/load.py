@@ -44,7 +44,7 @@ KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
 # the parameters that the key `topology` of a row sets together
 TOPOLOGY = (WORKERS, THREADS)
 DEFAULT_BLOCKS = 12  # enough for a verdict on each of 72 comparisons (analysis.significance)
-# The duration of a search (--slo), which must have one. lab/run/probes.py sizes each probe itself.
+# The duration of a search (--slo), which must have one. lab/run/measure.py sizes each probe itself.
 CLOSED_LOOP_S = 2.0
 # for a user's service; these values replace those of the plan, and flags replace these values
 CONNECTIONS_OF_A_SEARCH: Values = {"NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (64,)}

@@ -2,7 +2,7 @@
 
 The capacity of a service is the highest rate at which it meets all objectives. A search for it
 measures probes: cells at a RATE, each for some seconds. analysis/capacity_search.py asks for each
-probe as a Wanted, and lab/run/probes.py says how long it lasts. Rates are the requests/s of all
+probe as a Wanted, and lab/run/measure.py says how long it lasts. Rates are the requests/s of all
 clients together.
 """
 

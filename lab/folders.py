@@ -18,7 +18,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Self
 
 from core.messages import Arg, BadInput
-from lab.processes import LAST_SECONDS_S, cut_lifeline, expect_process
+from lab.processes import LAST_SECONDS_S, cut_lifeline, start_script
 
 READY_S = 30.0  # for the reaper to make the folder, on a machine that may be busy
 _REAPER = Path(__file__).with_name("reaper.py")
@@ -94,17 +93,7 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     """Start a reaper, which creates folder paths[0] and removes all *paths* when its stdin closes.
     Raises BadInput.
     """
-    try:
-        reaper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_REAPER), *map(str, paths)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            process_group=0,
-        )
-    except OSError as error:
-        expect_process(error)
-        raise
+    reaper = start_script(_REAPER, paths, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert reaper.stdin
     assert reaper.stdout
     os.set_blocking(reaper.stdin.fileno(), False)

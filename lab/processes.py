@@ -197,23 +197,19 @@ def guarded(
     """
     heard, report = os.pipe()
     options["pass_fds"] = (*options.get("pass_fds", ()), report)
-    words = [GUARD, report, int(stop), program or command[0], *command]
+    words = [report, stop, program or command[0], *command]
     with os.fdopen(heard, "rb") as report_pipe:
         try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-S", *map(str, words)],
-                stdin=subprocess.PIPE,
+            process = start_script(
+                GUARD,
+                words,
                 stdout=streams[0],
                 stderr=streams[1],
                 text=True,
                 errors="replace",
                 env=environment,
-                process_group=0,
                 **options,
             )
-        except OSError as error:
-            expect_process(error)
-            raise
         finally:
             os.close(report)
         guard = Guard(process, str(command[0]), report_pipe)
@@ -227,6 +223,26 @@ def guarded(
                 for line in report_pipe.read().decode().splitlines():
                     name, number = line.split()
                     guard.report[name] = int(number)
+
+
+def start_script(
+    file: Path, arguments: Sequence[object], **options: Any
+) -> "subprocess.Popen[Any]":
+    """Start a program of gilscope, such as a guard, with a pipe to its stdin, as leader of a new
+    process group. Raises BadInput if no process can be started.
+
+    options: as for subprocess.Popen
+    """
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", str(file), *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            process_group=0,
+            **options,
+        )
+    except OSError as error:
+        expect_process(error)
+        raise
 
 
 def expect_process(error: OSError) -> None:

@@ -1,9 +1,9 @@
 """Run a measured child process: `python -m systems service` or `client`. See
 docs/child-contract.md.
 
-The orchestrator (lab/run/cell_run.py) starts one for each service and client of a cell, under the
-measured runtime, and writes and reads the lines of core/child.py. What a child imports is part of
-its memory and its start, so both roles import only what their system needs.
+The orchestrator (lab/run/cell_processes.py) starts one for each service and client of a cell, under
+the measured runtime, and writes and reads the lines of core/child.py. What a child imports is part
+of its memory and its start, so both roles import only what their system needs.
 """
 
 import sys

@@ -14,8 +14,8 @@ from hypothesis import settings
 from lab.folders import Sandbox
 from lab.native import programs
 from lab.python import interpreters
+from lab.run.cell_processes import Bench
 from lab.run.measured_runtimes import Runtime, present
-from lab.run.measurement_context import Bench
 
 for helper in ("kinds", "peers", "runs", "serving", "speaking"):
     pytest.register_assert_rewrite(f"tests.contract.{helper}")

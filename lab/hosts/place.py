@@ -27,7 +27,6 @@ from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import HostConnection
-from lab.machine.link import own_address
 from lab.python import interpreters
 from lab.run.measured_runtimes import (
     USER_SERVICE_CHILD,
@@ -52,16 +51,13 @@ class HostPlace(HostConnection):
         (core.runtime.RuntimeFacts), by name
     """
 
-    # gilscope's helpers stay in the group of the worker that starts them
-    process_group = None
-
     def __init__(self, host: Host, sandbox: Sandbox) -> None:
         """Connect to the agent on *host*. Raises ChildFailed with the reason."""
         super().__init__(host, sandbox)
         self.folder, self.pids = self.booted["folder"], [self.booted["pid"]]
         try:
             self.before = self.clock = self.offset()
-            address = host.address or self.call(str, own_address)
+            address = host.address or self.call(str, tasks.own_address)
             if not address:
                 raise ChildFailed(
                     "Host {host} has no default route, so its address is unknown. Add the key "

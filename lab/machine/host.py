@@ -33,8 +33,11 @@ class Reader(NamedTuple):
 
     root: Path = Path("/")
 
-    def text(self, path: str) -> str | None:
-        """Return the content of a file, without leading and trailing white space."""
+    def text(self, path: str | Path) -> str | None:
+        """Return the content of a file, without leading and trailing white space.
+
+        path: relative to the root, or absolute and below it
+        """
         return _known(lambda: (self.root / path).read_text(errors="replace").strip())
 
     def number(self, path: str) -> int | None:
@@ -50,8 +53,7 @@ class Reader(NamedTuple):
 
     def matching(self, pattern: str) -> list[str]:
         """Return the contents of all files that match a glob pattern, sorted by file name."""
-        paths = sorted(self.root.glob(pattern))
-        return [text for path in paths if (text := self.text(str(path.relative_to(self.root))))]
+        return [*filter(None, map(self.text, sorted(self.root.glob(pattern))))]
 
     def exists(self, path: str) -> bool:
         """Return whether a file or folder exists."""
@@ -77,7 +79,8 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
     load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: a number, or
         'unlimited'
     """
-    quota = cores_quota(reader)
+    quota, unlimited = cores_quota(reader), {resource.RLIM_INFINITY: UNLIMITED}
+    limits: dict[str, Any] = {name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()}
     lines = (line.partition(":") for line in (reader.text("proc/cpuinfo") or "").splitlines())
     cpu = {name.strip().lower(): value.strip() for name, _, value in lines}  # of the last CPU
     return {
@@ -91,7 +94,7 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
         "os": _known(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
         "kernel": f"{platform.system()} {platform.release()}",
         "load": _known(lambda: [round(value, 2) for value in os.getloadavg()]),
-        "limits": _limits(),
+        "limits": {name: unlimited.get(limit, limit) for name, limit in limits.items()},
         "python": platform.python_version(),
     }
 
@@ -213,15 +216,6 @@ def _known(read: Callable[[], Value]) -> Value | None:
         return read()
     except (ValueError, OSError):
         return None
-
-
-def _limits() -> dict[str, int | str]:
-    limits: dict[str, int | str] = {
-        name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()
-    }
-    return limits | {
-        name: UNLIMITED for name, value in limits.items() if value == resource.RLIM_INFINITY
-    }
 
 
 def total(counts: Iterable[int | None]) -> int | None:

@@ -117,11 +117,7 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
     groups: control groups of services, whose CPU quotas count too
     """
     stat, cpus = reader.table("proc/stat"), usable_cpus()
-    by_cpu = {
-        int(name[3:]): _ticks(line)
-        for name, line in stat.items()
-        if name[:3] == "cpu" and name[3:].isdigit()
-    }
+    cores = sum(name[:3] == "cpu" and name[3:].isdigit() for name in stat)
     swapped, namespace = reader.table("proc/vmstat"), ""
     with suppress(OSError):
         namespace = os.readlink(reader.root / "proc/self/ns/pid")
@@ -135,15 +131,17 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
     }
     return Snapshot(
         at_ns=time.monotonic_ns(),
-        cores=len(by_cpu),
+        cores=cores,
         cpus=cpus,
         busy_ticks=sum(
-            by_cpu.get(cpu, {}).get(kind, 0) for cpu in cpus for kind in _OTHERS_MAY_USE
+            _ticks(stat.get(f"cpu{cpu}", "")).get(kind, 0)
+            for cpu in cpus
+            for kind in _OTHERS_MAY_USE
         ),
         processes=processes(reader),
         sees_all=namespace == _FIRST_NAMESPACE
         and reader.exists("proc/1/stat")
-        and len(cpus) == len(by_cpu),
+        and len(cpus) == cores,
         counts={name: count for name, count in counts.items() if count is not None},
     )
 

@@ -2,24 +2,24 @@
 would dominate.
 
 lab/run/cell_places.py runs awake() on each host during a measurement (Place.begin and finish).
-This file is also a program: wakeups.py PARENT CPU..., a child process of the orchestrator. It ends
-when its stdin is closed, or with its parent. One process with the scheduling policy SCHED_IDLE
-spins on each core; any other thread preempts it at once.
+This file is also a program: wakeups.py CPU..., which a guard process ends (lab/processes.py). One
+process with the scheduling policy SCHED_IDLE spins on each core; any other thread preempts it at
+once.
 Source: sched(7).
 """
 
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Generator
+from subprocess import DEVNULL, PIPE
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from core.messages import BadInput
 from core.parent import die_with_parent
+from lab.processes import guarded
 
 # the largest nice value; /proc/stat counts niced processes separately
 NICEST = 19
@@ -35,60 +35,22 @@ def require_idle_class() -> None:
         )
 
 
-def awake(process_group: int | None) -> Generator[None]:
-    """Keep all usable cores awake from the generator's `yield` to its end. Raises BadInput if that
-    is impossible.
+def awake() -> Generator[list[int]]:
+    """Keep all usable cores awake from the generator's `yield` to its end, or until this process
+    ends. Yield the pids of the processes that do so. Raises BadInput if that is impossible.
     """
     require_idle_class()
-    with kept_awake(process_group=process_group):
-        yield
-
-
-@contextmanager
-def kept_awake(process_group: int | None = None) -> Iterator[list[int]]:
-    """Keep all usable cores awake during the `with` block. Yield the pids of the processes that do
-    so.
-
-    These processes end with the `with` block, or when this process ends.
-    process_group: the process group that they join
-    Raises BadInput if no process can be started.
-    """
-    pids: list[int] = []
-    command = [sys.executable, "-I", "-S", __file__, str(os.getpid())]
-    with ExitStack() as keeping:
-        with suppress(OSError):
-            keeper = subprocess.Popen(
-                [*command, *map(str, sorted(os.sched_getaffinity(0)))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                process_group=process_group,
-            )
-            # at its end, this closes the child's stdin, which ends the child, and waits
-            keeping.enter_context(keeper)
-            pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
+    cpus = map(str, sorted(os.sched_getaffinity(0)))
+    command = [sys.executable, "-I", "-S", __file__, *cpus]
+    with guarded(command, streams=(PIPE, DEVNULL)) as guard:
+        assert guard.process.stdout
+        pids = [int(pid) for pid in guard.process.stdout.readline().split()]
         if not pids:
             raise BadInput(
                 "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End "
                 "some processes, or raise the limit (ulimit -u)."
             )
         yield pids
-
-
-def main() -> None:
-    """Start one spinning process per CPU, print the processes' pids, and kill the processes when
-    stdin is closed.
-    """
-    parent, *cpus = map(int, sys.argv[1:])
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    die_with_parent(parent, signal.SIGKILL)
-    spinning = [spin(cpu, os.getpid()) for cpu in cpus]
-    print(*spinning, flush=True)
-    sys.stdin.read()
-    for pid in spinning:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
 
 
 def spin(cpu: int, parent: int) -> int:
@@ -106,4 +68,5 @@ def spin(cpu: int, parent: int) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    print(*[spin(int(cpu), os.getpid()) for cpu in sys.argv[1:]], flush=True)
+    signal.pause()

@@ -20,13 +20,12 @@ from msgspec import structs
 
 from core.child import Slice
 from core.histogram import SparseHistogram
-from core.messages import ChildFailed, Json, Message
+from core.messages import ChildFailed, Json, Message, message
 from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.machine.wakeups import awake
-from lab.run.children import Child, Place
-from lab.run.clocks import between, overlap_faults
+from lab.run.children import Child, ClockOffset, Place
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.user_service import holders
 from record.child_lines import ClientLine
@@ -36,6 +35,8 @@ HERE = ""  # the name of this machine in a run without other hosts
 # time until a slice starts, in which every client must start its threads
 SLICE_AHEAD_NS = 3_000_000
 TELLING_NS = 100_000  # time to write the release line to one client
+# the share of the time from the first client's start to the last one's end, in which all must send
+LEAST_OVERLAP = 0.8
 Answer = TypeVar("Answer")
 
 
@@ -82,7 +83,7 @@ class CellPlaces:
     def kept_awake(self) -> Iterator[None]:
         """Keep idle cores of all hosts awake during the `with` block. Raises GilscopeError."""
         self.begin()
-        begun = self.on_each(lambda place: place.begin(awake, place.process_group))
+        begun = self.on_each(lambda place: place.begin(awake))
         try:
             yield
         finally:
@@ -129,13 +130,6 @@ class CellPlaces:
         for client in clients:
             client.tell(word)
         return released_ns
-
-    def to_service_clock(self, here_ns: int) -> int:
-        """Convert the orchestrator's time to the time of the services' host. If it is uncertain,
-        return the latest.
-        """
-        clock = self.of_services.before
-        return clock.to_host_clock(here_ns) + clock.error_ns
 
     def end(self, marked: Json) -> Mapping[str, Json]:
         """Return what happened on each host since mark(): CPU steal, swapping, other processes.
@@ -209,3 +203,37 @@ class CellPlaces:
             slow=None,
             waiting=SparseHistogram() if is_elsewhere else line.waiting,
         )
+
+
+def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
+    """Return the mean of two estimates of the clock offset, with an error that includes the drift
+    of the clocks.
+    """
+    drift_ns = after.offset_ns - before.offset_ns
+    return ClockOffset(
+        offset_ns=before.offset_ns + drift_ns // 2,
+        error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
+    )
+
+
+def overlap_faults(by_client: Sequence[ClientLine], error_ns: int) -> list[Message]:
+    """Return a fault if the clients sent at the same time for too short a time.
+
+    All times are on one clock. *error_ns* is the most by which each of them may be wrong, so the
+    overlap counts as shorter by twice as much.
+    """
+    if len(by_client) < 2:
+        return []
+    starts = [result.finished_ns - result.completion_ns for result in by_client]
+    ends = [result.finished_ns for result in by_client]
+    share = (min(ends) - max(starts) - 2 * error_ns) / max(1, max(ends) - min(starts))
+    if share >= LEAST_OVERLAP:
+        return []
+    return [
+        message(
+            "all clients were sending requests at the same time for only {share:.0%} of the "
+            "measured time, but at least {least:.0%} is required",
+            share=max(0.0, share),
+            least=LEAST_OVERLAP,
+        )
+    ]

@@ -4,7 +4,7 @@ a cell.
 A cell is invalid if the Python, GIL or JIT of a child process differs from what its runtime
 promises.
 
-lab/run/cell_run.py calls this when a cell ends. Lines of clients and services
+lab/run/cell_end.py calls this when a cell ends. Lines of clients and services
 (record/child_lines.py) come in after lab/run/contract.py has checked them. Fields of CellResult
 (record/saved_run.py) go out. A new field of ClientLine needs an entry in ADDED, unless its last
 value may stand for the sum.
@@ -16,22 +16,20 @@ from fractions import Fraction
 from http import HTTPStatus
 from operator import itemgetter, mul
 from statistics import mean
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import asdict, replace
 
 from core.child import AN_ANSWER
 from core.histogram import Histogram, Slices, SparseHistogram
 from core.messages import AND, NOTHING, Json, Message, chained, listed, message, plural
-from core.runtime import JIT
 from core.secret import Redactor
 from core.system import System
 from lab.gil.switching import switching_modules
 from lab.machine import machine_rules as doctor
 from lab.run.cell_places import HERE
 from lab.run.children import Child
-from lab.run.contract import ROUTES, SLICES, SLOW
-from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, UserServiceRuntime
 from record.child_lines import (
     ClientCounts,
@@ -48,7 +46,6 @@ from record.child_lines import (
 from record.result_parts import AnswersByTime
 from record.saved_run import Status
 
-MOST_JIT_BYTES = 64  # of a file of core/inside/jit.py, such as "3.14.7 1"
 LITTLE = 0.03  # the largest deviation from Little's law, as a share (docs/statistics.md)
 OTHERS = "others"  # a key of what lab.machine.quiet.between() returns
 # fields of ClientLine and ServiceLine that the children count over whole slices, with the lead-ins
@@ -128,12 +125,45 @@ ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
     **dict.fromkeys(SUMS, sum),
     **dict.fromkeys(FIRST, itemgetter(0)),
     **dict.fromkeys(HISTOGRAMS, _merge_histograms),
-    SLICES: _merge_slices,
-    SLOW: _merge_slow,
-    ROUTES: _add_routes,
+    "slices": _merge_slices,
+    "slow": _merge_slow,
+    "routes": _add_routes,
     "errors": lambda parts: dict(sum(map(Counter, parts), Counter())),
     "offered_rate": mean,
 }
+
+
+class Pace(NamedTuple):
+    """How long the requests of a cell take.
+
+    cycle_ns: mean time from one request of a connection to its next
+    tail_ns: the length of its longest requests that matter: Histogram.tail_ns
+    """
+
+    cycle_ns: int = 0
+    tail_ns: int = 0
+
+    @classmethod
+    def of(cls, counts: ClientLine, think_ns: int = 0, least_ns: int = 0) -> "Pace":
+        """Return the pace of the requests in a client's result.
+
+        think_ns: the think time, which a short trial need not hold
+        least_ns: how long requests take at least if none was answered, which is then the tail
+        """
+        latency = counts.latency
+        if not latency.count:
+            return cls(tail_ns=least_ns)
+        own_ns = max(think_ns, (counts.own_ns or 0) // latency.count)
+        return cls(cycle_ns=latency.mean_ns + own_ns, tail_ns=latency.tail_ns)
+
+    def grown(self, seen: "Pace", factor: float) -> "Pace":
+        """Return this pace, with those times of *seen* that are more than *factor* times as long as
+        its own.
+        """
+        return Pace(
+            cycle_ns=seen.cycle_ns if seen.cycle_ns > factor * self.cycle_ns else self.cycle_ns,
+            tail_ns=seen.tail_ns if seen.tail_ns > factor * self.tail_ns else self.tail_ns,
+        )
 
 
 def add_slices(results: Sequence[ClientLine]) -> ClientLine:
@@ -213,10 +243,10 @@ def client_fields(
         of the arm
     """
     total = add_up([*clients.values()]) if clients else NO_CLIENTS
-    names = ("requests", "answered", "wrong", "calc_ns", "errors", *HISTOGRAMS, ROUTES)
+    names = ("requests", "answered", "wrong", "calc_ns", "errors", *HISTOGRAMS, "routes")
     fields = {name: getattr(total, name) for name in names}
     if total.slices and all(line.slices for line in clients.values()):
-        fields[SLICES] = AnswersByTime(
+        fields["slices"] = AnswersByTime(
             width_ns=total.slices.width_ns,
             # from the first window on; negative if the first slice begins before the window
             start_ns=total.slices.start_ns - windows[0].start_ns,
@@ -395,32 +425,3 @@ def _state_faults(
                     )
             faults.append(fault)
     return faults
-
-
-def jit_parts(runtime: AnyRuntime) -> Mapping[str, Json]:
-    """Return the instrumentation that reports the JIT state of a user's service; {} if its Python
-    has no JIT.
-    """
-    own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
-    return {JIT: {}} if own and own.interpreter.has_jit else {}
-
-
-def note_jit_states(
-    key: str, runtime: AnyRuntime, services: Sequence[Child], instruments: Sequence[Instrumentation]
-) -> None:
-    """Note in Child.noted, under *key*, whether the JIT of each user's service is on; None if no
-    process has reported its state.
-
-    Processes of other interpreters do not count. A Python that was built without a JIT never has
-    one.
-    """
-    if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
-        return
-    promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
-    for service, inside in zip(services, instruments, strict=True):
-        reported = inside.files(JIT, MOST_JIT_BYTES).values()
-        known: bool | None = None
-        for state in (promised, not promised):  # an unexpected state counts
-            if b"%s %d" % (version, state) in reported:
-                known = state
-        service.noted[key] = known if jit_parts(runtime) else False

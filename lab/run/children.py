@@ -1,10 +1,10 @@
 """Child processes and the lines that they exchange with the orchestrator, as docs/child-contract.md
 defines them.
 
-lab/run/cell_run.py has one Children object for each cell: its services and clients. A child may be
-anybody's program, so its lines are not trusted: lab/run/contract.py checks them. Process and Place
-are for this machine. lab/hosts/remote_process.py and lab/hosts/connection.py derive those of other
-hosts from them, so whoever changes a method here changes it there, too.
+lab/run/cell_processes.py has one Children object for each cell: its services and clients. A child
+may be anybody's program, so its lines are not trusted: lab/run/contract.py checks them. Process and
+Place are for this machine. lab/hosts/remote_process.py and lab/hosts/connection.py derive those of
+other hosts from them, so whoever changes a method here changes it there, too.
 """
 
 import os
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from tempfile import mkdtemp
 from time import monotonic
 from types import MappingProxyType
@@ -31,7 +31,6 @@ from lab.folders import Sandbox
 from lab.gil.switching import notices
 from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit, start_child
-from lab.run.clocks import SAME_CLOCK, ClockOffset
 from lab.run.control_groups import service_group
 from lab.run.measured_runtimes import AnyRuntime
 from record.child_lines import NativeProgram
@@ -54,6 +53,7 @@ class Process:
     """
 
     stderr: HeadTailBuffer
+    lost: Message = NOTHING  # why the child's host cannot be reached any more
 
     def __init__(
         self, command: Sequence[str], process_group: int, variables: Mapping[str, str]
@@ -68,11 +68,6 @@ class Process:
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self.pid = self._process.pid
-
-    @property
-    def lost(self) -> Message:
-        """Return why the child's host cannot be reached any more; NOTHING if it can."""
-        return NOTHING
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when read() has data or stdout has ended."""
@@ -114,26 +109,38 @@ class Process:
         self._output.close_write_end()
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClockOffset:
+    """Another host's clock minus this host's clock, with an error of at most *error_ns*."""
+
+    offset_ns: int
+    error_ns: int
+
+    def to_host_clock(self, here_ns: int) -> int:
+        """Convert a time on this host's clock to the other host's clock."""
+        return here_ns + self.offset_ns
+
+
+SAME_CLOCK = ClockOffset(offset_ns=0, error_ns=0)
+
+
 class Place:
     """This machine, on which services and clients run.
 
     name: the host's name, "" for this machine
     folder: for sockets
-    process_group: the group that helpers of gilscope join; None for that of the process that starts
-        them
     pids: processes that belong to the run besides this process
     before: the offset of its clock before the last timed windows, or when it was connected
     clock: the mean offset during these windows, once they are over
     """
 
     name = ""
-    process_group: int | None
     pids: Sequence[int] = ()
     before: ClockOffset = SAME_CLOCK
     clock: ClockOffset = SAME_CLOCK
 
     def __init__(self, sandbox: Sandbox, folder: str) -> None:
-        self._sandbox, self.folder, self.process_group = sandbox, folder, sandbox.process_group
+        self._sandbox, self.folder = sandbox, folder
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
         """Start a child, and return it. Raises OSError if its program cannot be started."""
@@ -207,7 +214,11 @@ class Child:
     is_observer: whether it only observes a service that the user runs
     """
 
-    is_observer = False
+    program: NativeProgram | None = None
+    at_end = finished = is_observer = False
+    idle_ns = 0
+    _ran_ns: Mapping[int, int] = MappingProxyType({})
+    _failure = NOTHING
 
     def __init__(
         self,
@@ -230,13 +241,7 @@ class Child:
         self._name = name
         self._runtime = runtime
         self._unread = bytearray()
-        self._failure = NOTHING
-        self.program: NativeProgram | None = None
         self.noted: dict[str, bool | None] = {}
-        self.at_end = False
-        self.finished = False
-        self.idle_ns = 0
-        self._ran_ns: Mapping[int, int] = {}
 
     @property
     def label(self) -> Message:

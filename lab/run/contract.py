@@ -4,20 +4,22 @@ keys agree.
 A child may be anybody's program. A line that breaks docs/child-contract.md fails the cell, and does
 not reach result.json. The error names the child.
 
-lab/run/cell_run.py calls this for each line. `lines` are decoded JSON objects by child, as
-Children.await_lines() returns them. record/child_lines.py declares the keys and bounds. A rule that
-changes here also changes in docs/child-contract.md.
+The modules cell_processes.py, cell_run.py and cell_end.py beside this file call this for each line.
+`lines` are decoded JSON objects by child, as Children.await_lines() returns them.
+record/child_lines.py declares the keys and bounds. A rule that changes here also changes in
+docs/child-contract.md.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from msgspec import convert
 from msgspec.structs import asdict, replace
 
 from core.cell import Cell
 from core.messages import Arg, ChildFailed, Json, message, verbatim
 from core.system import System
+from lab.run.cell_results import add_up
 from lab.run.children import RESULT, Child, failed
 from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import AnyRuntime
@@ -36,8 +38,7 @@ Result = TypeVar("Result", ClientLine, ServiceLine)
 # by how much a client's times may lie outside of its window, because other load generators round
 # their seconds
 CLOCK_SLACK_NS = 10_000_000
-# keys of a client's result, as named in errors and in lab/run/cell_results.py
-SLOW, SLICES, ROUTES = "slow", "slices", "routes"
+ROUTES = "routes"  # a key of a client's result
 GIL = ("gil_enabled_ready", "gil_enabled_end")  # must be sent; null only if nobody can know
 # keys that a result must have, also those for which record/child_lines.py declares a default
 CLIENT_MUST = (
@@ -78,8 +79,7 @@ def addresses(lines: Mapping[Child, Json]) -> list[list[str]]:
 def check_done(lines: Mapping[Child, Json], word: str) -> None:
     """Raise ChildFailed if a child does not answer the command `warm` or `reset` with true."""
     for child, line in lines.items():
-        if line[word] is not True:
-            raise _unlike(child, word, line[word], message("true"))
+        _check(line[word] is True, child, word, line[word], message("true"))
 
 
 def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
@@ -100,8 +100,7 @@ def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Json]) -> None:
             )
             raise failed(child, fault)
         if facts.program:
-            known = {name: getattr(facts, name) for name in NativeProgram.__struct_fields__}
-            child.program = NativeProgram(**known)
+            child.program = convert(facts, NativeProgram, from_attributes=True)
 
 
 def take_client_result(child: Child, line: Json, routes: int = 0) -> ClientLine:
@@ -115,29 +114,22 @@ def take_client_result(child: Child, line: Json, routes: int = 0) -> ClientLine:
     result = _result(line, child, ClientLine, must)
     _check_routes(child, result, routes)
     answered, requests, timed = result.answered, result.requests, result.latency.count
-    if answered > requests:
-        accepted = message(
-            "a number of answered requests of at most {requests}, the client's total number of "
-            "requests",
-            requests=requests,
-        )
-        raise _unlike(child, "answered", answered, accepted)
-    if result.wrong > answered:
-        accepted = message(
-            "a number of wrong answers of at most {answered}, the total number of answers to the "
-            "client",
-            answered=answered,
-        )
-        raise _unlike(child, "wrong", result.wrong, accepted)
+    accepted = message(
+        "a number of answered requests of at most {requests}, the client's total number of "
+        "requests",
+        requests=requests,
+    )
+    _check(answered <= requests, child, "answered", answered, accepted)
+    accepted = message(
+        "a number of wrong answers of at most {answered}, the total number of answers to the "
+        "client",
+        answered=answered,
+    )
+    _check(result.wrong <= answered, child, "wrong", result.wrong, accepted)
     # After errors a latency may be missing, or may have come too late.
-    is_untimed = timed == 0 and result.said is not None
-    if not result.errors and timed != answered and not is_untimed:
-        raise _unlike(
-            child,
-            "latency.count",
-            timed,
-            message("one latency for each of the client's {answered} answers", answered=answered),
-        )
+    is_untimed = result.errors or (timed == 0 and result.said is not None)
+    accepted = message("one latency for each of the client's {answered} answers", answered=answered)
+    _check(timed == answered or is_untimed, child, "latency.count", timed, accepted)
     return result
 
 
@@ -148,34 +140,30 @@ def _check_routes(child: Child, result: ClientLine, routes: int) -> None:
     If requests failed, some requests of the client may belong to no route, because they were not
     sent.
     """
-    if len(result.routes) != routes:
-        accepted = message("one object for each of the {routes} routes of the plan", routes=routes)
-        raise _unlike(child, ROUTES, [*map(asdict, result.routes)], accepted)
-    if not result.routes:
+    accepted = message("one object for each of the {routes} routes of the plan", routes=routes)
+    said = [*map(asdict, result.routes)]
+    _check(len(said) == routes, child, ROUTES, said, accepted)
+    if not routes:
         return
-    totals = _times_and_counts([result])
+    totals, sums = _times_and_counts(result), _times_and_counts(add_up(result.routes))
     if result.errors:
-        totals["requests"] = min(totals["requests"], _times_and_counts(result.routes)["requests"])
-    for key, found in _times_and_counts(result.routes).items():
-        if found != totals[key]:
-            accepted = message(
-                "a sum of {total}, the value for all requests, over all routes",
-                total=shown(totals[key]),
-            )
-            raise _unlike(child, f"{ROUTES}: {key}", found, accepted)
+        totals["requests"] = min(totals["requests"], sums["requests"])
+    for key, total in totals.items():
+        accepted = message(
+            "a sum of {total}, the value for all requests, over all routes", total=shown(total)
+        )
+        _check(sums[key] == total, child, f"{ROUTES}: {key}", sums[key], accepted)
 
 
-def _times_and_counts(results: Sequence[ClientLine | RouteCounts]) -> dict[str, Any]:
-    """Return the sums of what routes and a client both count."""
-    errors = Counter[str]()
-    for result in results:
-        errors.update(result.errors)
+def _times_and_counts(result: ClientLine | RouteCounts) -> dict[str, Any]:
+    """Return what routes and a client both count."""
     return {
-        "requests": sum(result.requests for result in results),
-        "answered": sum(result.answered for result in results),
-        "errors": dict(errors),
-        "latency.count": sum(result.latency.count for result in results),
-        "latency.histogram.total_ns": sum(result.latency.total_ns for result in results),
+        "requests": result.requests,
+        "answered": result.answered,
+        # without those that did not occur
+        "errors": {code: count for code, count in result.errors.items() if count},
+        "latency.count": result.latency.count,
+        "latency.histogram.total_ns": result.latency.total_ns,
     }
 
 
@@ -200,32 +188,32 @@ def check_times(client: Child, result: ClientLine, window: TimeWindow, services:
         ("completion_ns", 1, latest_ns - window.start_ns),
     ):
         time_ns = getattr(result, key)
-        if not low <= time_ns <= high:
-            accepted = message("a whole number from {low} to {high}", low=low, high=high)
-            raise _unlike(client, key, time_ns, accepted)
-    for request in result.slow.requests if result.slow else ():
-        start_ns, latency_ns, service_id = request
+        accepted = message("a whole number from {low} to {high}", low=low, high=high)
+        _check(low <= time_ns <= high, client, key, time_ns, accepted)
+    for start_ns, latency_ns, service_id in result.slow.requests if result.slow else ():
         if service_id >= services or start_ns + latency_ns > latest_ns:
             accepted = message(
                 "requests to services 0 to {last} that ended at {end} ns or earlier",
                 last=services - 1,
                 end=latest_ns,
             )
-            raise _unlike(client, SLOW, [*request], accepted)
+            slow = [start_ns, latency_ns, service_id]
+            raise _refused(client, "slow", shown(slow), accepted)
     if said := result.slices:
         # Slices begin at multiples of their width, so the first may begin before the window.
         least_ns = window.start_ns - said.width_ns
         last_ns = said.start_ns + (len(said.counts) - 1) * said.width_ns
         count = result.latency.count
-        if not least_ns <= said.start_ns <= last_ns <= latest_ns or sum(said.counts) > count:
-            accepted = message(
-                "at most {count} answers in total, in slices of its timed window, which begin "
-                "between {low} ns and {high} ns on its monotonic clock",
-                count=count,
-                low=least_ns,
-                high=latest_ns,
-            )
-            raise _unlike(client, SLICES, asdict(said), accepted)
+        is_within = least_ns <= said.start_ns <= last_ns <= latest_ns
+        accepted = message(
+            "at most {count} answers in total, in slices of its timed window, which begin "
+            "between {low} ns and {high} ns on its monotonic clock",
+            count=count,
+            low=least_ns,
+            high=latest_ns,
+        )
+        is_right = is_within and sum(said.counts) <= count
+        _check(is_right, client, "slices", asdict(said), accepted)
 
 
 def check_load(clients: Sequence[ClientLine], services: Sequence[ServiceLine]) -> None:
@@ -270,21 +258,20 @@ def check_latencies(
         return  # it distributes its requests in its own way
     spent_ns = result.latency.total_ns
     had_ns = workers * (result.completion_ns + CLOCK_SLACK_NS)
-    if spent_ns > had_ns and not cell.rate and result.said is None:
-        accepted = message("at most {high} ns, the total time of the client's workers", high=had_ns)
-        raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
+    is_possible = spent_ns <= had_ns or cell.rate or result.said is not None
+    accepted = message("at most {high} ns, the total time of the client's workers", high=had_ns)
+    _check(is_possible, client, "latency.histogram.total_ns", spent_ns, accepted)
 
 
 def _result(line: Json, child: Child, kind: type[Result], must: Sequence[str]) -> Result:
     said = line[RESULT]
-    if not isinstance(said, dict):
-        raise _unlike(child, RESULT, said, message("a JSON object"))
+    _check(isinstance(said, dict), child, RESULT, said, message("a JSON object"))
     _expect(child, said, must)
     result = _decoded(child, "", said, kind)
     for key in GIL:
         # nobody can read the state of some users' services
-        if getattr(result, key) is None and getattr(result, "counted", True):
-            raise _unlike(child, key, None, message("true or false"))
+        is_known = getattr(result, key) is not None or not getattr(result, "counted", True)
+        _check(is_known, child, key, None, message("true or false"))
     return result
 
 
@@ -306,8 +293,13 @@ def _decoded(
         raise _refused(child, misfit.place, misfit.value, verbatim(misfit.wanted)) from None
 
 
-def _unlike(child: Child, key: str, value: Any, kind: Arg) -> ChildFailed:
-    return _refused(child, key, shown(value), kind)
+def _check(is_right: object, child: Child, key: str, value: Any, accepted: Arg) -> None:
+    """Raise ChildFailed if the value that a child sent for a key is not right.
+
+    accepted: what is right
+    """
+    if not is_right:
+        raise _refused(child, key, shown(value), accepted)
 
 
 def _refused(child: Child, place: str, value: str, wanted: Arg) -> ChildFailed:

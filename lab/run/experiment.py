@@ -3,12 +3,12 @@ each cell.
 
 commands/running.py makes a RunInProgress, and calls carry_out() or search_capacity() once. Both
 change the Run (record/saved_run.py) that they are given, and save it in result.json. A block
-measures every cell of the plan once. A probe is a measurement of a search for the capacity
-(lab/run/probes.py). An entry is a cell with its system and its arm (config/run_plan.py).
+measures every cell of the plan once. A probe is a measurement of a search for the capacity. An
+entry is a cell with its system and its arm (config/run_plan.py).
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
@@ -17,19 +17,18 @@ from typing import Protocol
 from analysis.capacity_search import wanted
 from analysis.choice import dropped_settings
 from analysis.decisions import is_enough
-from config.run_plan import Entry
-from core.cell import Cell
+from config.run_plan import Entry, Plan
+from core.cell import MACHINE_PARAMETERS, Cell
 from core.child import Slice
 from core.fingerprint import CODE, code_changes
 from core.messages import BadInput, Json, message
+from core.method import Method
 from core.program import PROGRAM
 from lab.folders import Sandbox
-from lab.run.cell_run import NOT_READY, STARVED
+from lab.run.cell_end import STARVED
+from lab.run.cell_processes import NOT_READY, Bench, identity
 from lab.run.fingerprints import Fingerprinter
-from lab.run.groups import together
-from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
-from lab.run.measurement_context import Bench, identity
-from lab.run.probes import length
+from lab.run.measure import NotEnoughMemory, measure, measure_in_slices, size_probe
 from lab.run.profiling import profiles
 from lab.run.running_sidecars import RunningBeside
 from lab.run.runs import Order, note_time
@@ -38,6 +37,8 @@ from record.run_file import RunFile
 from record.saved_run import NOT_TRIED, CellResult, Run
 
 MOST_STARTS = 2  # after so many equal failures, a user's service is not started again
+# of services and clients that exist at the same time; more take too long to start
+MOST_PROCESSES = 400
 
 
 class Progress(Protocol):
@@ -204,6 +205,39 @@ def carry_out(under_way: RunInProgress) -> None:
     under_way.finish()
 
 
+def together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:
+    """Return the entries of a block in random order, in groups that are measured at the same time.
+
+    The entries of a group differ only in their arm and in swept parameters. lab/run/measure.py
+    reads RATE and KEEP_AWAKE of the first one alone.
+    The values of swept parameters are in one group, unless they have more than MOST_PROCESSES
+    processes.
+    """
+    groups: list[list[Entry]] = []
+    for entries in _grouped(plan.block(block, seed), method, plan.swept):
+        processes = sum(one.cell.num_api_services + one.cell.num_clients for one in entries)
+        groups += [entries] if processes <= MOST_PROCESSES else _grouped(entries, method, {})
+    return groups
+
+
+def _grouped(
+    entries: Sequence[Entry], method: Method, swept: Mapping[str, set[str]]
+) -> list[list[Entry]]:
+    """Group entries that have the same system and parameters, except for those that are *swept*, by
+    system. An entry that cannot be measured in slices is alone.
+    """
+    groups: dict[object, list[Entry]] = {}
+    for entry in entries:
+        # "" is the key of the arm, because no parameter has this name
+        cell, key = entry.cell, {**entry.cell.params, "": entry.arm}
+        if method.slices and cell.num_clients:
+            # A parameter of the machine stays in the key: it has one value at a time.
+            for name in {"", *swept.get(cell.system, ())} - {*MACHINE_PARAMETERS}:
+                key.pop(name, None)
+        groups.setdefault((cell.system, *key.items()), []).append(entry)
+    return [*groups.values()]
+
+
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
     """Return the result "not tried" if a user's service failed in MOST_STARTS or more blocks,
     always the same way.
@@ -249,7 +283,7 @@ def search_capacity(under_way: RunInProgress) -> None:
             entry = Entry(arm=one.arm, cell=one.cell, system=plan.system_of(one.cell))
             total = len(run.cells) + len(left)
             under_way.progress.cell_started(one.cell, one.block, len(run.cells), total)
-            part = length(one.rate, one.closed_rate, one.purpose, plan.objectives)
+            part = size_probe(one.rate, one.closed_rate, one.purpose, plan.objectives)
             (result,) = under_way.measure([entry], one.block, part)
             under_way.keep(replace(result, probe=one.purpose), total)
     under_way.finish()

@@ -4,10 +4,10 @@
 Processes of a user write these files, so they are not trusted. Only regular files of the expected
 names are read, and their number and size are limited.
 
-A part is a module of core/inside, such as `pauses`. lab/run/cell_run.py makes one Instrumentation
-for each service, and puts its variables into the service's environment. make_folder, file_names,
-content_of and remove_folder also run on other hosts, which find them by their names. They must stay
-functions of this module, with JSON values as arguments.
+A part is a module of core/inside, such as `pauses`. lab/run/cell_processes.py makes one
+Instrumentation for each service, and puts its variables into the service's environment.
+make_folder, file_names, content_of and remove_folder also run on other hosts, which find them by
+their names. They must stay functions of this module, with JSON values as arguments.
 """
 
 import json

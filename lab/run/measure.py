@@ -3,13 +3,15 @@ slices of time.
 
 The idea of slices is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the
 same disturbances.
-docs/decisions/029-slices.md explains the lengths below.
+docs/decisions/029-slices.md and 031-capacity-search.md explain the lengths below.
 
-lab/run/experiment.py calls measure_in_slices() or measure(). Profiles and stress rounds call
-measure(). The steps of an arm are methods of CellRun (lab/run/cell_run.py). In a slice
-(core.child.Slice), one arm has its turn: a lead, whose requests do not count, and the counted time.
-A cycle is the time from one request of a connection to its next. A tail is the length of the
-longest requests that matter (Pace, Histogram.tail_ns).
+lab/run/experiment.py calls measure_in_slices(), or measure() with size_probe(). Profiles and stress
+rounds call measure(). commands/estimate.py shows search_s() before a run. The steps of an arm are
+methods of CellRun (lab/run/cell_run.py). In a slice (core.child.Slice), one arm has its turn: a
+lead, whose requests do not count, and the counted time. A cycle is the time from one request of a
+connection to its next. A tail is the length of the longest requests that matter (Pace,
+Histogram.tail_ns). A probe is a measurement of a search for the capacity, with one of the purposes
+of core/objective.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,17 +19,27 @@ from contextlib import ExitStack
 from time import perf_counter_ns
 
 from config.orders import block_order
-from config.run_plan import Entry
+from config.run_plan import Entry, Plan
 from core.cell import Cell
 from core.child import Slice
 from core.messages import GilscopeError
-from core.method import Method
+from core.objective import (
+    CLOSED,
+    LONGEST_S,
+    PICK,
+    RELAXATIONS,
+    SCAN,
+    SEARCH,
+    Objective,
+    relaxation_s,
+)
 from core.runtime import NATIVE
 from core.system import System
 from lab.machine.host import memory_available_bytes
+from lab.run.cell_processes import Bench, key_of
+from lab.run.cell_results import Pace
 from lab.run.cell_run import CellRun
 from lab.run.core_waits import CoreWaitSampler
-from lab.run.measurement_context import Bench, Pace, key_of
 from record.saved_run import CellResult
 
 TRIAL_NS = 150_000_000  # the first trial, which shows how long requests take
@@ -48,6 +60,16 @@ GROWN = 1.25  # later blocks expect longer requests if some turn up that are so 
 # than TOO_SHORT times as long
 TOO_SHORT, MOST_TRIES = 2.0, 3
 MEMORY_SPARE = 1.25  # because services use more memory under load
+# a probe starts with at least this time, in which queues build up as under a steady load
+PROBE_LEAD_S = 0.5
+PROBE_LATENCIES = 10  # a probe lasts for this many times the latency of an objective
+# By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer
+# misses say little.
+PROBES = {CLOSED: (0, 20.0), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0)}
+TYPICAL = {CLOSED: 1, SCAN: 3, SEARCH: 7}  # measurements of a search, by purpose
+TYPICAL_PICKS = 6  # for each setting
+TYPICAL_LOAD = 0.9  # rate of a probe, as a share of what the closed loop reaches
+PROBE_START_S = 2.0  # to start and stop what is measured
 
 
 class NotEnoughMemory(GilscopeError):
@@ -67,7 +89,7 @@ def measure(
     block: 0 for a measurement that belongs to no block
     """
     entry = Entry(arm=arm or cell.runtime, cell=cell, system=system)
-    (result,) = measure_together([entry], block, bench, 0, lambda arms: (1, part))
+    (result,) = measure_together([entry], block, bench, 0, part)
     return result
 
 
@@ -86,18 +108,17 @@ def measure_in_slices(
     """
     cell, method = entries[0].cell, bench.method
     takes_slices = entries[0].system.takes_slices(native_client=method.client_runtime == NATIVE)
-    in_slices, part = method.duration_s and cell.num_clients and takes_slices, None
-    if in_slices and cell.rate:
-        lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * method.duration_s * 1e9)))
-        part = Slice(lead_ns=lead_ns, length_ns=round(method.duration_s * 1e9))
-    if cell.rate or not in_slices:
-        return measure_together(entries, block, bench, seed, lambda arms: (1, part))
+    if not (method.duration_s and cell.num_clients and takes_slices):
+        return measure_together(entries, block, bench, seed)
+    if cell.rate:
+        length_ns = round(method.duration_s * 1e9)
+        lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * length_ns)))
+        part = Slice(lead_ns=lead_ns, length_ns=length_ns)
+        return measure_together(entries, block, bench, seed, part)
     results: dict[str, CellResult] = {}
     left = list(entries)
     for _ in range(MOST_TRIES):
-        made = measure_together(
-            left, block, bench, seed, lambda arms: _sized(arms, bench.paces, method)
-        )
+        made = measure_together(left, block, bench, seed, in_slices=True)
         results |= zip(map(key_of, left), made, strict=True)
         left = [entry for entry in left if _may_go_on(results[key_of(entry)])]
         paces = [bench.paces.get(key_of(entry), Pace()) for entry in left]
@@ -121,13 +142,14 @@ def measure_together(
     block: int,
     bench: Bench,
     seed: int,
-    sized: Callable[[Sequence[CellRun]], tuple[int, Slice | None]],
+    part: Slice | None = None,
+    *,
+    in_slices: bool = False,
 ) -> list[CellResult]:
-    """Measure the arms *entries* at once. *sized* returns how many slices each arm gets, and the
-    slice.
+    """Measure the arms *entries* at once.
 
-    sized: is called after the warm-up, with the arms in the order of their warm-up. A slice of None
-        means to send as the method says. *sized* may let the arms send for trials
+    part: the slice in which the clients of each arm send; None to send as the method says
+    in_slices: let the arms take turns in slices of time, which are as long as their requests need
     Later blocks expect longer requests if some turned up: this changes bench.paces.
     """
     start_ns = perf_counter_ns()
@@ -135,43 +157,48 @@ def measure_together(
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
         if entries[0].cell.keep_awake:
-            first.do(lambda: stack.enter_context(first.places.kept_awake()))
+            first.do(lambda arm: stack.enter_context(arm.places.kept_awake()))
         _each([first], CellRun.launch, CellRun.connect)
-        if others and not bench.places and first.key not in bench.paces:
+        if others and not (bench.places or first.has_failed or first.key in bench.paces):
             _expect_memory(first.memory_bytes() * len(others), len(arms))
         _each(others, CellRun.launch, CellRun.connect)
         # The arm that has the first slice warms up last.
         warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]
         _each(warmed, CellRun.warm_up)
-        count, part = sized(warmed)
+        count = 1
+        if in_slices:
+            count, part = _sized(warmed, bench)
         _each(arms, CellRun.begin)
         # Timed from here to arm.end: nothing but the turns belongs here.
         with CoreWaitSampler(
-            {child: pids for arm in arms for child, pids in arm.waiting_pids.items()}
+            {
+                child: pids
+                for arm in arms
+                if not arm.has_failed
+                for child, pids in arm.waiting_pids.items()
+            }
         ) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
-                    arms[place].do(arms[place].take_turn, part)
+                    arms[place].do(CellRun.take_turn, part)
         for arm in arms:
-            arm.do(arm.end, cores.timelines)
+            arm.do(CellRun.end, cores.timelines)
             if known := bench.paces.get(arm.key):
                 bench.paces[arm.key] = known.grown(arm.pace, GROWN)
     spent_ns = (perf_counter_ns() - start_ns) // len(arms)
     return [arm.result(spent_ns) for arm in arms]
 
 
-def _sized(arms: Sequence[CellRun], paces: dict[str, Pace], method: Method) -> tuple[int, Slice]:
+def _sized(arms: Sequence[CellRun], bench: Bench) -> tuple[int, Slice]:
     """Return how many slices each arm gets, and the slice. An arm whose requests are not yet known
-    tries them first, and adds its pace to *paces*.
+    tries them first, and adds its pace to bench.paces.
     """
-    longest_ns = min(LONGEST_NS, round(method.duration_s * 1e9 / 2))
+    duration_s, paces = bench.method.duration_s, bench.paces
     for arm in arms:
-        if arm.key in paces:
-            arm.pace = paces[arm.key]
-        else:
-            _try_slices(arm, longest_ns)
-            paces[arm.key] = arm.pace
-    return size_slices([arm.pace for arm in arms], method.duration_s)
+        if arm.key not in paces:
+            _try_slices(arm, min(LONGEST_NS, round(duration_s * 1e9 / 2)))
+        arm.pace = paces.setdefault(arm.key, arm.pace)
+    return size_slices([arm.pace for arm in arms], duration_s)
 
 
 def _try_slices(arm: CellRun, longest_ns: int) -> None:
@@ -186,7 +213,7 @@ def _try_slices(arm: CellRun, longest_ns: int) -> None:
         length_ns < min(wanted_ns, longest_ns) and wanted_ns <= LONGEST_NS and not arm.has_timed_out
     ):
         length_ns = min(wanted_ns, longest_ns)
-        arm.do(arm.try_slice, Slice(lead_ns=0, length_ns=length_ns))
+        arm.do(CellRun.try_slice, Slice(lead_ns=0, length_ns=length_ns))
         wanted_ns = _wanted_ns([arm.pace])
 
 
@@ -225,7 +252,7 @@ def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:
     """
     for step in steps:
         for arm in arms:
-            arm.do(step, arm)
+            arm.do(step)
 
 
 def _expect_memory(needed_bytes: int, arms: int) -> None:
@@ -239,3 +266,50 @@ def _expect_memory(needed_bytes: int, arms: int) -> None:
             needed_mib=needed_bytes * MEMORY_SPARE / 2**20,
             available_mib=available_bytes / 2**20,
         )
+
+
+# ---- probes of a search for the capacity ---------------------------------------------------------
+
+
+def size_probe(
+    rate: float, closed_rate: float, purpose: str, objectives: Sequence[Objective]
+) -> Slice:
+    """Return a time slice that is long enough to judge whether a service meets the objectives at a
+    request rate.
+
+    If a service only just meets an objective, a fixed number of requests (PROBES) misses the
+    objective in this time. Queues that build up slowly do so before the time that counts.
+    rate: requests/s of all clients, or 0 for a closed loop. closed_rate: what the closed loop
+        reached, in requests/s; 0 if it is not known yet
+    purpose: a key of PROBES
+    """
+    misses, shortest_s = PROBES[purpose]
+    if not rate:
+        return Slice(lead_ns=round(PROBE_LEAD_S * 1e9), length_ns=round(shortest_s * 1e9))
+    wanted_s = max(misses / (rate * objective.share) for objective in objectives)
+    limit_s = max(objective.latency_ns for objective in objectives) / 1e9
+    relaxed_s = relaxation_s(rate, closed_rate)
+    # LONGEST_S limits only the time for enough misses. Latency and queues may need a longer probe.
+    length_s = max(
+        shortest_s, min(LONGEST_S, wanted_s), PROBE_LATENCIES * limit_s, RELAXATIONS * relaxed_s
+    )
+    return Slice(
+        lead_ns=round(max(PROBE_LEAD_S, limit_s, relaxed_s) * 1e9), length_ns=round(length_s * 1e9)
+    )
+
+
+def search_s(plan: Plan, closed_rate: float) -> float:
+    """Return about how long a search takes, in s, if closed loops reach *closed_rate*
+    requests/s.
+    """
+    entries = plan.entries()
+    searches = len({entry.arm for entry in entries}) if plan.picks else len(entries)
+    counts = {name: count * searches for name, count in TYPICAL.items()}
+    if plan.picks:
+        counts[PICK] = TYPICAL_PICKS * len(entries)
+    total_s = 0.0
+    for purpose, count in counts.items():
+        rate = 0.0 if purpose == CLOSED else TYPICAL_LOAD * closed_rate
+        part = size_probe(rate, closed_rate, purpose, plan.objectives)
+        total_s += count * (PROBE_START_S + (part.lead_ns + part.length_ns) / 1e9)
+    return total_s

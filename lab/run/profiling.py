@@ -22,10 +22,10 @@ from lab.gil.process_memory import KNOWN
 from lab.profile import lock_report
 from lab.profile import stack_samples as stacks
 from lab.profile.lock_watcher import LockFacts, run_self_test, watched
+from lab.run.cell_processes import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.measured_runtimes import AnyRuntime, Runtime, UserServiceRuntime
-from lab.run.measurement_context import Bench
 from lab.run.runs import Order
 from record.saved_run import PROFILES, CellResult
 

@@ -5,15 +5,15 @@ core/inside/pauses.py writes the collections of a service into files. Processes 
 these files, too. If their numbers are inconsistent, the collections count as unknown, and the cell
 does not fail.
 
-lab/run/cell_run.py calls read_counters() before the turns of a cell, and collections_within() and
-slow_requests() when it ends. The layout of the files is that of core/inside/pauses.py: MAGIC, two
-counters for each generation, and a ring of 16-byte records for each.
+lab/run/cell_run.py calls read_counters() before the turns of a cell, and lab/run/cell_end.py calls
+collections_within() and slow_requests(). The layout of the files is that of core/inside/pauses.py:
+MAGIC, two counters for each generation, and a ring of 16-byte records for each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import sub
 from struct import iter_unpack, unpack_from
 from time import perf_counter_ns
-from typing import TypeAlias
 
 from core.histogram import Histogram
 from core.inside.pauses import (
@@ -35,15 +35,12 @@ DEFAULT: Mapping[str, Json] = {PART: {}}  # the parts of every usual measurement
 COLLECTION = "collection"  # a cause; the others are SERVICE, CLIENT and core_waits.STEAL
 PERCENTILES = ("p99", "p999")  # as Histogram.percentile() names them
 
-Counters: TypeAlias = Sequence[tuple[int, int]]  # for each generation: collections, total ns
-Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
-Collections: TypeAlias = tuple[
-    PauseCounts | None, Sequence[Span]
-]  # counts and times for result.json, None if unknown; recorded spans
-SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Timelines: TypeAlias = Mapping[
-    str, Sequence[CumulativeTime | None]
-]  # by cause, the time that it took from each process
+Counters = Sequence[tuple[int, int]]  # for each generation: collections, total ns
+Span = tuple[int, int]  # start and end, on the host's monotonic clock
+# counts and times for result.json, None if unknown; recorded spans
+Collections = tuple[PauseCounts | None, Sequence[Span]]
+# by cause, the time that it took from each process
+Timelines = Mapping[str, Sequence[CumulativeTime | None]]
 NONE: Counters = [(0, 0)] * GENERATIONS  # of a process that did not exist before the window
 UNKNOWN: Collections = (None, ())
 
@@ -57,10 +54,8 @@ def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Coun
     """
     marks = []
     for inside in instruments:
-        counters = {
-            name: _counters(head) for name, head in inside.files(PART, HEADER_BYTES).items()
-        }
-        marks.append({name: known for name, known in counters.items() if known})
+        heads = inside.files(PART, HEADER_BYTES).items()
+        marks.append({name: _counters(head, HEADER_BYTES) or NONE for name, head in heads})
     return marks
 
 
@@ -98,13 +93,13 @@ def _collections(
     spans: list[Span] = []
     collections, total_ns, unkept = [0] * GENERATIONS, [0] * GENERATIONS, 0
     for name, content in files.items():
-        counters = _counters(content) if len(content) == SIZE_BYTES else None
+        counters = _counters(content, SIZE_BYTES)
         if counters is None:
             return UNKNOWN
         earlier = before.get(name, NONE)
-        for generation, (count, length_ns) in enumerate(counters):
-            more, more_ns = count - earlier[generation][0], length_ns - earlier[generation][1]
-            newest = _newest(content, generation, min(count, RECORDS), more)
+        for generation, counter in enumerate(counters):
+            more, more_ns = map(sub, counter, earlier[generation])
+            newest = _newest(content, generation, min(counter[0], RECORDS), more)
             # 1 if it began in a window
             inside = sum(_clipped_ns(start_ns, start_ns + 1, windows) for start_ns, _ in newest)
             inside_ns = sum(_clipped_ns(*span, windows) for span in newest)
@@ -139,17 +134,15 @@ def _clipped_ns(start_ns: int, end_ns: int, windows: Sequence[TimeWindow]) -> in
     )
 
 
-def _counters(content: bytes) -> Counters | None:
-    """Parse the counters in a file that core/inside/pauses.py wrote. Return None if its format is
-    unknown.
+def _counters(content: bytes, size_bytes: int) -> Counters | None:
+    """Parse the counters in the first *size_bytes* of a file that core/inside/pauses.py wrote.
+    Return None if its format is unknown.
 
     A file that was just made has zeros.
     """
-    if len(content) < HEADER_BYTES:
+    if len(content) < size_bytes or unpack_from("=Q", content)[0] not in (0, MAGIC):
         return None
-    (magic,) = unpack_from("=Q", content)
-    is_known = magic in (0, MAGIC)
-    return [*iter_unpack("=QQ", content[8:HEADER_BYTES])] if is_known else None
+    return [*iter_unpack("=QQ", content[8:HEADER_BYTES])]
 
 
 def _newest(content: bytes, generation: int, kept: int, count: int) -> list[Span]:
@@ -199,11 +192,15 @@ def slow_requests(
 
 
 def _causes(
-    requests: Sequence[SlowRequest], timelines: Timelines, windows: Sequence[TimeWindow]
+    requests: Sequence[tuple[int, int, int, int]],
+    timelines: Timelines,
+    windows: Sequence[TimeWindow],
 ) -> dict[str, SlowCause]:
     """Return the shares of time that each cause takes, for the causes that are known for all
     requests: of the slow requests (`share`), and of the timed window (`window`) at the services or
     clients of these requests.
+
+    requests: client_id, start, latency and service_id of each
     """
     total_ns = sum(latency_ns for _, _, latency_ns, _ in requests)
     causes = {}

@@ -37,10 +37,9 @@ from core.processtree import descendants
 from core.request_plan import ANY, Request
 from core.secret import Redactor
 from core.stress_results import Check, Round, Stress
-from lab.run.cell_run import NOT_READY, CellRun
+from lab.run.cell_processes import NOT_READY, Bench, CellProcesses, redactor_of, requests_of
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
-from lab.run.measurement_context import Bench, redactor_of, requests_of
 
 # for sys.setswitchinterval() in the services (default 0.005 s), because more switches provoke races
 SWITCH_INTERVAL_S = 1e-6
@@ -230,7 +229,7 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[tuple[int, A
     """
     own, answers = entry.system.child_config["own"], []
     try:
-        with CellRun(entry, 0, replace(bench, inside={})) as run:
+        with CellProcesses(entry, 0, replace(bench, inside={})) as run:
             address = run.serve()[0][0]
             connect = connector(own)
             every = prepare(own, requests_of(entry.system), address)

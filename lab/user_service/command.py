@@ -3,7 +3,8 @@ tree. Linux only.
 
 service_child.py beside this file calls start_command() once, in a process of its own, and ends it
 with ServiceCommand.stop(). Two JSON objects go through this module:
-cell: the child's first line (lab/run/cell_run.py, CellRun.serve), with service_id, folder, params
+cell: the child's first line (lab/run/cell_processes.py, CellProcesses.serve), with service_id,
+    folder, params
 own:  its key `own`, the fields of core.user_service.Command; `python`, `expected_python` and
     `variables` of the measured runtime (lab/run/measured_runtimes.py); across hosts also `host`
 """

@@ -8,7 +8,7 @@ serve its address on this machine. docs/own-service.md describes the options.
 
 It follows docs/child-contract.md. On another host it runs with that host's Python, so it and all
 that it imports need the standard library and 3.11 syntax alone.
-cell: the first line on stdin (lab/run/cell_run.py, CellRun.serve)
+cell: the first line on stdin (lab/run/cell_processes.py, CellProcesses.serve)
 own:  its key `own`: for a command, see command.py beside this file; for a target, the fields of
     core.user_service.Target; for both, `protocol` and `requests`
 """

@@ -19,7 +19,7 @@ from analysis.capacity_search import capacities, wanted
 from benchmarks.bench import print_table
 from benchmarks.known_capacities import capacity_of, late_mmc
 from core.objective import Objective, Wanted
-from lab.run.probes import length
+from lab.run.measure import size_probe
 from record.saved_run import CellResult, Run
 from tests.analysis.searches import probe_cell, unsearched
 from tests.reports.sample import histogram_of
@@ -75,7 +75,7 @@ class Searches:
         return run
 
     def _cell(self, one: Wanted) -> CellResult:
-        part = length(one.rate, one.closed_rate, one.purpose, [self.objective])
+        part = size_probe(one.rate, one.closed_rate, one.purpose, [self.objective])
         lead_s, length_s = part.lead_ns / 1e9, part.length_ns / 1e9
         # of a closed loop, whose latencies are not needed
         sent, counted = int(self.order.poisson(self.saturation * length_s)), list[int]()

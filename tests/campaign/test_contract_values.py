@@ -23,10 +23,10 @@ from lab.folders import Sandbox
 from lab.process_output import HeadTailBuffer
 from lab.python.interpreters import Interpreter
 from lab.run import children
+from lab.run.cell_processes import Bench
 from lab.run.children import Process
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from record.child_lines import ClientLine, ClientResult, NativeProgram, ServiceLine
 from record.run_file import RunFile, load
 from record.saved_run import CellResult

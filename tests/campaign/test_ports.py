@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.places import REPOSITORY
-from lab.run.measurement_context import Bench
+from lab.run.cell_processes import Bench
 from lab.user_service import ports
 from lab.user_service.command import LOOPBACK, choose_endpoint
 from lab.user_service.readiness import CommandFailed

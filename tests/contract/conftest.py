@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from core.runtime import NATIVE
+from lab.run.cell_processes import Bench
 from lab.run.measured_runtimes import Native, Runtime
-from lab.run.measurement_context import Bench
 from lab.user_service import ports
 from record.saved_run import CellResult
 from tests.conftest import first_or_skip, native_or_skip

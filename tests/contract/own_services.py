@@ -16,9 +16,9 @@ from core.processtree import tree
 from core.request_plan import ANSWER_DEADLINE_S
 from core.runtime import RuntimeName
 from core.system import System
+from lab.run.cell_processes import Bench
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from lab.user_service import readiness
 from record.saved_run import CellResult
 

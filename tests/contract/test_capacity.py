@@ -10,10 +10,9 @@ from core.child import Slice
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
 from core.objective import LONGEST_S, RELAXATIONS, SCAN, Objective, relaxation_s, top_rate
 from core.runtime import NATIVE
-from lab.run.measure import measure
+from lab.run.cell_processes import Bench
+from lab.run.measure import measure, size_probe
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
-from lab.run.probes import length
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok
 
@@ -37,7 +36,7 @@ PROBES = yaml.safe_load("""
 def test_a_probe_is_long_enough_to_see_misses_for_its_objective_and_for_queues_that_build_up_slowly(
     rate: float, top: float, phase: str, objectives: list[str], lead_s: float, length_s: float
 ) -> None:
-    part = length(rate, top, phase, [Objective.parse(text) for text in objectives])
+    part = size_probe(rate, top, phase, [Objective.parse(text) for text in objectives])
     assert part == Slice(lead_ns=round(lead_s * 1e9), length_ns=round(length_s * 1e9))
 
 
@@ -54,7 +53,7 @@ def test_a_short_probe_sends_what_was_due(
 ) -> None:
     cell, system = planned(folder, str(any_runtime.name), {"command": "{python} items.py {port}"}, RATE=RATE)
     bench = replace(native_client, method=replace(METHOD, client_runtime=client))
-    part = length(RATE, 10 * RATE, SCAN, OBJECTIVES)
+    part = size_probe(RATE, 10 * RATE, SCAN, OBJECTIVES)
     result = measure(cell, system, 1, bench, "arm", part)
     check_ok(result)
     assert (result.turns.slices, result.wall_ns) == (1, 1_500_000_000)

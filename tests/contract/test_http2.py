@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from core.method import Warmup
+from lab.run.cell_processes import Bench
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from record.saved_run import CellResult
 from tests.clients.user_service.test_tls import certificate
 from tests.conftest import runtime_or_skip

@@ -11,9 +11,9 @@ from analysis.metrics import cpu_ns
 from core.messages import BadInput
 from core.method import Method
 from lab.folders import Sandbox
+from lab.run.cell_processes import Bench
 from lab.run.control_groups import service_group
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from record.run_file import load
 from tests.contract.runs import SERVICE, UNREPORTED, Run, finished, is_client, plan_flags, service_flags, started
 from tests.contract.test_systems import measured

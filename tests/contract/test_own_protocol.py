@@ -13,9 +13,10 @@ import yaml
 
 from config.run_plan import Entry, find_system
 from core.method import Method, Warmup
+from lab.run.cell_processes import Bench, key_of
+from lab.run.cell_results import Pace
 from lab.run.measure import measure, measure_in_slices
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench, Pace, key_of
 from lab.user_service.readiness import DEAF, one_request
 from record.run_file import load
 from record.saved_run import CellResult

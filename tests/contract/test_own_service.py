@@ -9,7 +9,7 @@ import yaml
 from analysis.cell_index import Cells
 from analysis.pause_shares import COLLECTION, pauses
 from lab.python import uv
-from lab.run.cell_run import NOT_READY
+from lab.run.cell_processes import NOT_READY
 from lab.run.measured_runtimes import Runtime
 from record.run_file import load
 from tests.clients.user_service.test_client import ITEM_3

@@ -19,10 +19,11 @@ from core.child import Slice
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.system import System
 from lab.run import measure
+from lab.run.cell_processes import Bench, identity, key_of
+from lab.run.cell_results import Pace
 from lab.run.cell_run import CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices, size_slices
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench, Pace, identity, key_of
 from lab.run.running_sidecars import RunningBeside
 from record.child_lines import Turns
 from record.saved_run import CellResult
@@ -122,7 +123,7 @@ def test_a_kill_in_a_slice_costs_its_arm_and_the_others_go_on(
 
     def kill_first(run: Any, part: Slice | None = None) -> None:
         if run._result.arm == "arm 1" and run._turns and not killed:
-            killed.append(getattr(run, f"_{role}")[0].process.pid)
+            killed.append(getattr(run, role)[0].process.pid)
             os.kill(killed[0], signal.SIGKILL)
         take_turn(run, part)
 
@@ -141,7 +142,7 @@ def test_arms_with_longer_requests_or_no_answer_are_measured_again_in_longer_sli
     """An answer takes 0.3 s, so a slice of 100 ms has none, which is no failure."""
     tries: list[tuple[list[str], int]] = []
 
-    def measured(entries: Sequence[Entry], block: int, bench: Bench, *_: Any) -> list[CellResult]:
+    def measured(entries: Sequence[Entry], block: int, bench: Bench, *_: Any, in_slices: bool) -> list[CellResult]:
         length_ns = size_slices([bench.paces.get(key_of(entry), Pace()) for entry in entries], 0.2)[1].length_ns
         failed = {} if tries else {"arm 1": 9, "arm 2": 0}  # and their answers
         tries.append(([entry.arm for entry in entries], length_ns))

@@ -12,9 +12,9 @@ from core.cell import Cell
 from core.method import Method, Warmup
 from core.runtime import NATIVE, RuntimeName
 from core.system import System
+from lab.run.cell_processes import Bench
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Native, Runtime
-from lab.run.measurement_context import Bench
 from record.saved_run import CellResult
 from systems import find
 from tests.conftest import native_or_skip, runtime_or_skip

@@ -13,10 +13,10 @@ import pytest
 import systems
 from core.cell import Cell
 from core.method import Method
+from lab.run.cell_processes import Bench
 from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, lines_of, ours, system_5
 from tests.experiments.test_removed import copy_packages, python

@@ -16,9 +16,9 @@ from core.runtime import RuntimeName
 from core.system import System
 from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
+from lab.run.cell_processes import Bench
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from record.saved_run import CellResult
 from systems import find
 from tests.contract.serving import small_cell

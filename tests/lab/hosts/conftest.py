@@ -14,9 +14,10 @@ from lab.folders import Sandbox
 from lab.hosts import connection
 from lab.hosts.cluster import HostCluster
 from lab.python import uv
+from lab.run.cell_processes import Bench, key_of
+from lab.run.cell_results import Pace
 from lab.run.measure import measure, measure_in_slices
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench, Pace, key_of
 from record.saved_run import CellResult
 from systems import find
 from tests.contract.serving import small_cell

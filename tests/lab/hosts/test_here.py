@@ -16,9 +16,9 @@ from core.processtree import tree
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import obstacle_to
+from lab.run.cell_processes import Bench
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from lab.run.profiling import CellProfiler
 from lab.run.slow import DEFAULT
 from systems import find

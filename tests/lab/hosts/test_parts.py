@@ -13,10 +13,11 @@ from commands import hosts
 from core.layout import Host
 from lab.folders import Sandbox
 from lab.hosts import connection, protocol
-from lab.hosts.connection import HostConnection
+from lab.hosts.connection import HostConnection, estimate
 from lab.hosts.protocol import BYTES, MessageReader, encoded
+from lab.run.cell_places import between, overlap_faults
 from lab.run.cell_results import NO_CLIENTS
-from lab.run.clocks import ClockOffset, between, estimate, overlap_faults
+from lab.run.children import ClockOffset
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
 

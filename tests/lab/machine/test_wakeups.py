@@ -2,13 +2,14 @@
 
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from core.messages import BadInput
 from lab.machine.quiet import snapshot, trees, used_ticks
-from lab.machine.wakeups import kept_awake
+from lab.machine.wakeups import awake
 from lab.places import REPOSITORY
 from lab.run.feasible import preflight
 from tests.config.planning import planned
@@ -17,9 +18,7 @@ from tests.started import started
 
 DEADLINE_S = 60.0
 LINUX = pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
-HOLDER = (
-    "from lab.machine.wakeups import kept_awake\nwith kept_awake() as pids:\n    print(*pids, flush=True)\n    input()"
-)
+HOLDER = "from lab.machine.wakeups import awake\nfor pids in awake():\n    print(*pids, flush=True)\n    input()"
 
 
 def expect_gone(pids: list[int]) -> None:
@@ -30,7 +29,7 @@ def expect_gone(pids: list[int]) -> None:
 @LINUX
 def test_each_core_is_held_by_a_child_of_the_idle_class_until_the_block_ends() -> None:
     before = snapshot()
-    with kept_awake() as pids:
+    with contextmanager(awake)() as pids:
         assert len(pids) == len(os.sched_getaffinity(0))
         wait_until(lambda: {*map(os.sched_getscheduler, pids)} == {os.SCHED_IDLE}, "the idle class", DEADLINE_S)
         assert set().union(*map(os.sched_getaffinity, pids)) == os.sched_getaffinity(0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.run.measurement_context import FLOOR_S, calling_s
+from lab.run.cell_run import FLOOR_S, calling_s
 from tests.config.planning import COMMAND_LINE, planned
 
 OWN = f"{COMMAND_LINE} --runtime 3.14 --warmup 1s --num-clients 2 --num-connections-per-client 2"

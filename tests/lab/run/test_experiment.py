@@ -19,12 +19,13 @@ from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
-from lab.run.cell_run import NOT_READY, STARVED
+from lab.run.cell_end import STARVED
+from lab.run.cell_processes import NOT_READY
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.fingerprints import Fingerprinter
+from lab.run.measure import search_s
 from lab.run.measured_runtimes import Runtime
-from lab.run.probes import search_s
 from lab.run.runs import Order, check_unchanged, load_to_resume, new_run, run_folder
 from record.run_file import load
 from record.saved_plan import Until

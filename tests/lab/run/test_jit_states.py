@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.runtime import RuntimeName
-from lab.run.cell_results import note_jit_states
+from lab.run.cell_processes import note_jit_states
 from lab.run.measured_runtimes import UserServiceRuntime
 
 # What processes report, the runtime, whether its interpreter has a JIT, and whether the JIT is known to have been on.

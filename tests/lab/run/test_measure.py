@@ -14,10 +14,10 @@ from config.run_plan import Entry
 from core.messages import BadInput
 from core.processtree import tree
 from lab.folders import Sandbox
+from lab.run.cell_processes import Bench
 from lab.run.cell_results import LIKE_WEBSOCKET
 from lab.run.measure import measure_together
 from lab.run.measured_runtimes import Runtime
-from lab.run.measurement_context import Bench
 from systems import find
 from tests.contract.serving import small_cell
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
@@ -143,15 +143,15 @@ def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
     system, name = find("2"), str(any_runtime.name)
     bench = Bench(sandbox=sandbox, runtimes={name: any_runtime})
     entries = [Entry(arm=arm, cell=small_cell(system, any_runtime), system=system) for arm in (name, f"{name} again")]
-    results = measure_together(entries, 1, bench, 0, lambda arms: (1, None))
+    results = measure_together(entries, 1, bench, 0)
     assert [(one.status, str(one.reason)) for one in results] == [("failed", "no control groups here")] * 2
 
 
 @pytest.mark.parametrize(
     ("deadline", "said", "when"),
     [
-        ("lab.run.measurement_context.START_DEADLINE_S", {"ready": ""}, "during start-up"),
-        ("lab.run.cell_run.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
+        ("lab.run.cell_processes.START_DEADLINE_S", {"ready": ""}, "during start-up"),
+        ("lab.run.cell_processes.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
     ],
 )
 def test_a_service_that_is_never_ready_or_does_not_stop_fails_the_cell(

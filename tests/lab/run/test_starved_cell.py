@@ -10,9 +10,9 @@ from config.run_plan import Entry
 from core.method import Method, Warmup
 from core.runtime import NATIVE
 from lab.places import REPOSITORY
-from lab.run.cell_run import STARVED
+from lab.run.cell_end import STARVED
+from lab.run.cell_processes import Bench
 from lab.run.measure import measure_in_slices
-from lab.run.measurement_context import Bench
 from tests.conftest import native_or_skip, runtime_or_skip
 from tests.contract.own_services import planned
 

@@ -14,7 +14,7 @@ from core.request_plan import ANY, Request
 from core.stress_results import Round, Stress
 from lab.places import REPOSITORY
 from lab.run import stress_rounds as rounds
-from lab.run.measurement_context import Bench
+from lab.run.cell_processes import Bench
 from lab.run.stress_rounds import SWITCH_INTERVAL_S, group_stacks, learn_check
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import planned

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from core.child import Slice
-from lab.run.cell_results import add_slices, counted_share, counted_usage, littles_law
+from lab.run.cell_results import Pace, add_slices, counted_share, counted_usage, littles_law
 from lab.run.feasible import choose_arm_order
 from lab.run.instrumentation import TimeWindow
 from lab.run.measure import size_slices
-from lab.run.measurement_context import Pace
 from record.child_lines import ClientLine, FirstWrong
 from record.decode import decoded
 from tests.config.planning import planned
