@@ -25,7 +25,7 @@ from experiments import is_section
 from lab.digests import MOST_FILES, file_digests, files_in, short_digest
 from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
-from lab.native.programs import sources_in
+from lab.native_builds import sources_in
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.python.interpreters import Interpreter
 from lab.run.measured_runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
