@@ -27,8 +27,8 @@ from core.runtime import JIT
 from core.secret import Redactor
 from core.slices import Slices
 from core.system import System
-from lab.gil.switching import switching_modules
 from lab.machine import machine_rules as doctor
+from lab.process_output import switching_modules
 from lab.run.cell_places import HERE
 from lab.run.children import Child
 from lab.run.contract import ROUTES, SLICES, SLOW

@@ -34,10 +34,10 @@ from record.saved_run import CellResult, Run
 # of an entry in a requirements file: the source files of such a package are measured, too
 EDITABLE = ("-e", "--editable")
 # of the repository, whose Python files run in services and clients
-# lab/user_service runs beside a user's service, and imports lab/gil and lab/machine
+# lab/user_service runs beside a user's service, and imports lab/machine
 CODE_FOLDERS = (
     *("core", "services", "clients", "systems", "experiments"),
-    *("lab/user_service", "lab/gil", "lab/machine"),
+    *("lab/user_service", "lab/machine"),
 )
 
 
