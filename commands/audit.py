@@ -1,6 +1,7 @@
 """The command audit: find packages that are not ready for the free-threaded build.
 
-lab/gil/package_audit.py installs and imports the packages, and finds their problems. This module
+lab/project/package_audit.py installs and imports the packages, and finds their problems. This
+module
 reads the flags and shows the findings, as JSON or as a report in Markdown.
 """
 
@@ -14,7 +15,7 @@ from config.options import Option
 from config.plan_options import JSON
 from core.messages import NOTHING, SENTENCES, BadInput, Message, chained, listed, message, plural
 from core.runtime import RuntimeName
-from lab.gil.package_audit import PackageFinding, audit, read_requirements, to_document
+from lab.project.package_audit import PackageFinding, audit, read_requirements, to_document
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 
@@ -35,7 +36,7 @@ RUNTIME = Option(
     "--runtime NAME", "The free-threaded build that the packages must support (default: 3.14t)."
 )
 
-# texts by Problem.kind (lab/gil/switching.py, lab/gil/package_audit.py)
+# texts by Problem.kind (lab/project/package_audit.py)
 KINDS: Mapping[str, Message] = {
     "gil": message("switches the GIL on"),
     "no wheel": message("no wheel"),

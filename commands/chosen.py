@@ -32,8 +32,8 @@ from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
 from core.user_service import only_native
+from lab import native_builds
 from lab.hosts.cluster import HostCluster
-from lab.native import programs
 from lab.project.commits import with_commits
 from lab.python import interpreters
 from lab.run import feasible
@@ -142,7 +142,7 @@ def _with_clients(plan: Plan, flags: Flags) -> Plan:
             client=client,
         )
     wanted = [system.native_client.name for system in plan.systems.values() if system.native_client]
-    reasons = list(filter(None, map(programs.missing, dict.fromkeys(wanted))))
+    reasons = list(filter(None, map(native_builds.missing, dict.fromkeys(wanted))))
     if needed_for and reasons:
         raise BadInput(
             "{what} needs the native client, which is {reason}. Install cargo (the package of your "

@@ -12,9 +12,9 @@ from commands.output import output
 from config.plan_options import JSON
 from core.messages import NOTHING, Message, message
 from core.system import NATIVE_CLIENT
+from lab import native_builds
 from lab.machine import quiet
 from lab.machine.machine_rules import Finding, judge_machine
-from lab.native import programs
 
 if TYPE_CHECKING:
     from reports.document.model import Section
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("doctor")
     parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
-    facts = {**quiet.facts(), "native_client": not programs.missing(NATIVE_CLIENT.name)}
+    facts = {**quiet.facts(), "native_client": not native_builds.missing(NATIVE_CLIENT.name)}
     if as_json:
         print(json.dumps(facts, indent=2))
     else:

@@ -1,7 +1,7 @@
 """The command native: build the native programs and extensions.
 
-lab/native/programs.py builds programs, and lab/native/wheels.py builds extension modules for each
-Python. Both yield pairs while they build: what was built, and why the build failed or NOTHING.
+lab/native_builds.py builds programs, and extension modules for each Python. It yields pairs while
+it builds: what was built, and why the build failed or NOTHING.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from itertools import chain
 
 from commands.output import output
 from core.messages import BadInput, Message, message
-from lab.native import programs, wheels
+from lab import native_builds
 from lab.python import interpreters
 
 # extensions are built for those of these runtimes that are installed
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
 
     The status is 0, or 1 if a build failed although its tools are installed.
     """
-    known = (*programs.BUILDS, *wheels.EXTENSIONS)
+    known = (*native_builds.BUILDS, *native_builds.EXTENSIONS)
     parser = output.parser("native")
     parser.add_names(
         "names", message("What to build: one or more of {known} (default: all).", known=known), "*"
@@ -36,9 +36,9 @@ def main(arguments: Sequence[str]) -> int:
                 known=known,
             )
     built: Iterable[tuple[str | Message, Message]] = chain(
-        programs.make([name for name in names if name in programs.BUILDS]),
-        wheels.make(
-            [name for name in names if name in wheels.EXTENSIONS],
+        native_builds.make_programs([name for name in names if name in native_builds.BUILDS]),
+        native_builds.make_wheels(
+            [name for name in names if name in native_builds.EXTENSIONS],
             interpreters.find(FOR_RUNTIMES).values(),
         ),
     )
@@ -46,5 +46,5 @@ def main(arguments: Sequence[str]) -> int:
     for what, why_not in built:
         output.print_line("{what}: {outcome}", what=what, outcome=why_not or message("built"))
         # a build whose tools are missing is no failure
-        broken |= why_not.code == programs.BROKEN
+        broken |= why_not.code == native_builds.BROKEN
     return 1 if broken else 0

@@ -32,7 +32,7 @@ class Round:
     reason: why the round is incomplete
     crashes: faulthandler's trace of each process that crashed
     stacks: stacks of all threads, taken when answers were missing
-    notices: lines of the service's output about threads (lab.gil.switching)
+    notices: lines of the service's output about threads (lab.process_output)
     """
 
     runtime: str

@@ -1,9 +1,10 @@
 """Digests of files and folders, by which a run detects that code, packages or programs have
 changed.
 
-lab/run/fingerprints.py compares them with those of earlier cells. lab/environments and lab/native
-name folders by them, and make what has no folder yet. If a change here alters these digests, all
-environments and wheels are made again, and runs that are continued report changes.
+lab/run/fingerprints.py compares them with those of earlier cells. lab/environments and
+lab/native_builds.py name folders by them, and make what has no folder yet. If a change here alters
+these digests, all environments and wheels are made again, and runs that are continued report
+changes.
 """
 
 import hashlib

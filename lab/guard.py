@@ -1,7 +1,7 @@
 """Runs one command. Kills its whole process tree when the command ends, or when the parent of this
 program ends.
 
-Usage: guard.py REPORT STOP PROGRAM COMMAND...
+Usage: guard.py REPORT STOP COMMAND...
 stdin is a pipe that the parent holds open for as long as the command shall run.
 REPORT is a file descriptor. The guard writes "status 0" to it at the end; or "error 2" if the
 command cannot be started.
@@ -32,7 +32,7 @@ STOP_S = 2.0
 
 def main() -> None:
     """Run the command in sys.argv, and end it if the pipe on stdin is closed."""
-    report, stop, program, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    report, stop, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     os.set_inheritable(report, False)
     die_with_parent(
         os.getppid(), signal.SIGCONT
@@ -53,7 +53,7 @@ def main() -> None:
     if not pid:
         for number, handler in inherited.items():
             signal.signal(number, handler)
-        _become(program, command, report, parent_pid)
+        _become(command, report, parent_pid)
     status = _wait(pid, ends)
     if status is None and stop:
         os.kill(pid, stop)  # it is our child and nobody has waited for it
@@ -71,14 +71,14 @@ def say(report: int, line: str) -> None:
         os.write(report, f"{line}\n".encode())
 
 
-def _become(program: str, command: list[str], report: int, parent_pid: int) -> NoReturn:
+def _become(command: list[str], report: int, parent_pid: int) -> NoReturn:
     """Replace this forked process with the command, by exec."""
     for number in (*PYTHONS, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         die_with_parent(parent_pid, signal.SIGKILL)
-        os.execvp(program, command)
+        os.execvp(command[0], command)
     except OSError as error:
         say(report, f"error {error.errno}")
     finally:

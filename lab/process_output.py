@@ -7,11 +7,15 @@ terminal.
 
 The reading thread wakes up rarely, because the output may be that of measured children
 (lab/run/children.py), which each wake-up would disturb. lab/processes.py captures the output of
-other commands in the same way.
+other commands in the same way. CPython's warnings about unsafe threading, and about a GIL that was
+switched on, are found in the output: notices() is for lab/run/children.py and
+lab/user_service/service_child.py, switching_modules() for lab/run/cell_results.py and for the audit
+(lab/project/package_audit.py). The patterns are texts of CPython.
 """
 
 import fcntl
 import os
+import re
 import selectors
 import threading
 from contextlib import suppress
@@ -23,6 +27,20 @@ COALESCE_S = 0.02  # pause between two reads
 _READ_BYTES = 64 * 1024  # of one read()
 _READS_AT_ONCE = 64  # reads of one pipe before the others have their turn
 _CUT = b"\n[...]\n"  # stands for the dropped middle
+# the most lines that notices() returns
+MOST_NOTICES = 20
+# how many characters of a line notices() keeps
+LONGEST_NOTICE = 300
+# Python/import.c, import_run_extension
+_SWITCHED_ON = re.compile(r"GIL\) has been enabled to load module '([^']+)'")
+# texts from Objects/dictobject.c, setobject.c, listobject.c and Modules/_collectionsmodule.c
+_THREADS = re.compile(
+    r"changed size during iteration|keys changed during iteration|mutated during iteration"
+    r"|modified during sort|generator already executing|reentrant call inside"
+    r"|objects created in a thread can only be used in that same thread"
+    r"|Warning:.*\b(not thread[- ]safe|thread[- ]unsafe|thread[- ]safety)\b",
+    re.IGNORECASE,
+)
 
 
 class HeadTailBuffer:
@@ -183,3 +201,19 @@ def last_text(data: bytes, size_bytes: int) -> str:
     return "".join(
         character for character in text if character.isprintable() or character in "\n\t"
     ).strip()
+
+
+def switching_modules(text: str) -> list[str]:
+    """Return the modules that switched the GIL on according to CPython's warnings in *text*,
+    without duplicates.
+    """
+    return list(dict.fromkeys(_SWITCHED_ON.findall(text)))
+
+
+def notices(text: str) -> list[str]:
+    """Return the lines of *text* that report unsafe threading or a GIL that was switched on,
+    without duplicates.
+    """
+    lines = dict.fromkeys(line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
+    found = [line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)]
+    return found[:MOST_NOTICES]

@@ -49,7 +49,7 @@ def run(
     killed. The beginning and the newest mebibyte of the output are kept (lab.process_output).
 
     watch: called every WATCH_S with the newest line of the command's stderr
-    options: cwd, pass_fds and program, as for guarded()
+    options: cwd and pass_fds, as for guarded()
     Raises subprocess.TimeoutExpired, OSError if the command cannot be started, and BadInput if no
     process can be.
     """
@@ -182,7 +182,6 @@ def guarded(
     *,
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
     stop: int = 0,
-    program: str | None = None,
     **options: Any,
 ) -> Iterator[Guard]:
     """Start *command* under a guard process, which kills its process tree when the `with` block or
@@ -190,14 +189,13 @@ def guarded(
 
     streams: where the command's stdout and stderr go
     stop: the number of a signal that asks the command to end before it is killed; 0 for none
-    program: the file to execute, if it differs from command[0]
     options: cwd and pass_fds, as for subprocess.Popen
     If the command cannot be started, only Guard.status() raises the error. Raises BadInput if no
     process can be started.
     """
     heard, report = os.pipe()
     options["pass_fds"] = (*options.get("pass_fds", ()), report)
-    words = [report, stop, program or command[0], *command]
+    words = [report, stop, *command]
     with os.fdopen(heard, "rb") as report_pipe:
         try:
             process = start_script(

@@ -256,7 +256,7 @@ class ClientLine(ClientCounts, frozen=True, kw_only=True):
 
 
 class ServingProcess(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A process of a user's service that served clients, as lab.user_service.worker_sampler
+    """A process of a user's service that served clients, as lab.user_service.holders
     observed it from outside.
     """
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from lab import native_builds
 from lab.folders import Sandbox
-from lab.native import programs
 from lab.python import interpreters
 from lab.run.cell_processes import Bench
 from lab.run.measured_runtimes import Runtime, present
@@ -57,10 +57,10 @@ def first_or_skip(*names: str) -> Runtime:
 
 def native_or_skip(name: str) -> list[str]:
     """The command line of a native program or a load generator; where it is missing the test is skipped, with why."""
-    why_not = programs.missing(name)
+    why_not = native_builds.missing(name)
     if why_not:
         pytest.skip(f"{name}: {why_not}")
-    return programs.command(programs.PROGRAMS[name])
+    return native_builds.command(native_builds.PROGRAMS[name])
 
 
 @pytest.fixture(scope="session", params=RUNTIMES)

@@ -26,14 +26,7 @@ from time import time
 
 from core.messages import AND, GilscopeError, Message, listed, message
 from lab.digests import short_digest, tree_digest
-from lab.environments.requirements import (
-    Requirements,
-    constraint_files,
-    local_path,
-    name_of,
-    read,
-    read_bytes,
-)
+from lab.environments.requirements import Requirements, name_of, read, read_bytes
 from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.python import uv
@@ -56,7 +49,7 @@ class EnvironmentFailed(GilscopeError):
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """What an environment is made of: a requirements file, wheels of our own extensions
-    (lab.native.wheels), or both.
+    (lab.native_builds), or both.
 
     hashed: whether the file must have a hash for each package, as all our files have; a user's file
         may have none
@@ -84,9 +77,7 @@ class Recipe:
     @property
     def source_folders(self) -> list[Path]:
         """The local folders that the environment installs, such as '.'."""
-        return [
-            path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()
-        ]
+        return [*filter(Path.is_dir, self.wanted.local_paths)]
 
     @cached_property
     def place(self) -> Path:
@@ -97,7 +88,7 @@ class Recipe:
             sysconfig.get_platform(),
             sorted(self.interpreter.identity.items()),
             _all_lines(self.wanted),
-            [_digest(path) for path in self.wheels],
+            [*map(_digest, self.wheels)],
             [*map(tree_digest, self.source_folders)],
         )
         return ENVIRONMENTS / f"{self.interpreter.name}-{short_digest(contents)}"
@@ -154,9 +145,21 @@ def make_folder(place: Path, fill: Callable[[Path], None]) -> None:
 
     fill: makes and fills a folder at the given path, where nothing exists; it then gets the name
     """
-    while not _is_ready(place):
-        _remove_old()
-        _create(place, fill)
+    with suppress(OSError):  # the folder may be missing or read-only
+        os.utime(place)  # notes its use, so that no run removes it
+    if place.exists():
+        return
+    _remove_old()
+    ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
+    folder = _unfinished()
+    try:
+        fill(folder)
+        folder.rename(place)
+    except OSError:
+        if not place.exists():  # otherwise another run has made the same folder
+            raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def requirements_file(
@@ -177,7 +180,7 @@ def requirements_file(
     """
     requirements = read(Path(user_file)) if user_file else Requirements()
     replaced = {*map(name_of, overrides)}
-    kept = tuple([entry for entry in requirements.entries if name_of(entry) not in replaced])
+    kept = [entry for entry in requirements.entries if name_of(entry) not in replaced]
     named = {*map(name_of, kept)} | replaced
     unnamed = [package for package in packages if name_of(package) not in named] + [*overrides]
     if not unnamed:
@@ -218,13 +221,6 @@ def site_packages(python: Path) -> list[Path]:
     return sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
 
 
-def _is_ready(place: Path) -> bool:
-    """Return whether an environment exists. Note its use, so that no run removes it for 30 days."""
-    with suppress(OSError):  # the folder may be missing or read-only
-        os.utime(place)
-    return place.exists()
-
-
 def _remove_old() -> None:
     """Remove environments that were last used 30 days ago, and what killed runs left. Rename each
     first, so that only complete ones have their names.
@@ -239,20 +235,6 @@ def _remove_old() -> None:
 def _unfinished() -> Path:
     """Return a path for a folder that is not an environment yet, or no longer."""
     return ENVIRONMENTS / f"{UNFINISHED}{secrets.token_hex(4)}"
-
-
-def _create(place: Path, fill: Callable[[Path], None]) -> None:
-    """Fill a new folder, and give it its name unless another run was faster."""
-    ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
-    folder = _unfinished()
-    try:
-        fill(folder)
-        folder.rename(place)
-    except OSError:
-        if not place.exists():  # otherwise another run has made the same folder
-            raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
@@ -313,9 +295,8 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
     outer: the constraint files that include them, which are not read again
     """
     lines = [*wanted.options, *wanted.entries]
-    archives = [path for entry in wanted.entries if (path := local_path(entry)) and path.is_file()]
-    lines += [_digest(path) for path in archives]
-    for path in constraint_files(wanted):
+    lines += map(_digest, filter(Path.is_file, wanted.local_paths))
+    for path in wanted.constraint_files:
         if path not in outer:
             lines += _all_lines(read(path), (*outer, path))
     return lines

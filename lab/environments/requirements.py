@@ -44,6 +44,17 @@ class Requirements(NamedTuple):
         """
         return any("--hash" in entry for entry in self.entries)
 
+    @property
+    def local_paths(self) -> list[Path]:
+        """The local folders and archives that the entries install."""
+        return [*filter(None, map(local_path, self.entries))]
+
+    @property
+    def constraint_files(self) -> list[Path]:
+        """The paths of the local constraint files that the options name with -c."""
+        constraints = filter(None, map(_CONSTRAINT.fullmatch, self.options))
+        return [Path(match[1].strip()) for match in constraints if "://" not in match[1]]
+
 
 def read(path: Path, outer: tuple[Path, ...] = ()) -> Requirements:
     """Parse a requirements file and the files that it includes with -r. Raises BadInput if one
@@ -75,14 +86,6 @@ def _unreadable(path: Path, reason: Arg) -> BadInput:
         path=path,
         reason=reason,
     )
-
-
-def constraint_files(wanted: Requirements) -> list[Path]:
-    """Return the paths of the local constraint files that *wanted* names with the option -c, in the
-    same order.
-    """
-    constraints = filter(None, map(_CONSTRAINT.fullmatch, wanted.options))
-    return [Path(match[1].strip()) for match in constraints if "://" not in match[1]]
 
 
 def local_path(entry: str) -> Path | None:
@@ -134,11 +137,12 @@ def name_of(entry: str) -> str:
     """Return the normalised package name in a requirement; the requirement itself if it names no
     package.
     """
-    archive = _ARCHIVE.search(entry.split(maxsplit=1)[0])
-    name = archive[1] if archive else entry
-    match = _NAME.match(name)
-    local = entry.startswith((".", "/", "-")) or "://" in entry.split(maxsplit=1)[0]
-    return normalised(match[0]) if match and (archive or not local) else entry
+    first_word, *_ = entry.split()
+    if archive := _ARCHIVE.search(first_word):
+        return normalised(archive[1])
+    # a path begins with no letter, and neither does an option
+    match = None if "://" in first_word else _NAME.match(entry)
+    return normalised(match[0]) if match else entry
 
 
 def normalised(name: str) -> str:

@@ -3,8 +3,8 @@
 uv reads the metadata of wheels, also of wheels for other platforms. It runs a package's build
 backend only if the package has no wheel at all and its PKG-INFO does not list its dependencies.
 
-Only lab/gil/package_audit.py uses this module, for the command `audit`. `packaging` is no part of
-the standard library, so this module never runs on other hosts. Methods that run uv return why uv
+Only lab/project/package_audit.py uses this module, for the command `audit`. `packaging` is no part
+of the standard library, so this module never runs on other hosts. Methods that run uv return why uv
 failed, or NOTHING.
 
 Source: packaging.python.org - pylock.toml, binary distribution format; docs.astral.sh/uv - uv pip
@@ -38,26 +38,20 @@ _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
 
 
 class ResolvedPackage(NamedTuple):
-    """A package to which uv resolved the requirements, with its wheels.
+    """A package to which uv resolved the requirements.
 
-    requirement: the line that installs exactly this version; wheels: the names of its wheels, for
-        any platform
-    is_folder: whether it is a local folder
+    requirement: the line that installs exactly this version
+    is_pure: whether one of its wheels is pure Python; is_folder: whether it is a local folder
     direct: whether an entry asks for it; needed_by: the packages that depend on it directly
     """
 
     name: str
     version: str
     requirement: str
-    wheels: tuple[str, ...] = ()
+    is_pure: bool = False
     is_folder: bool = False
     direct: bool = True
     needed_by: tuple[str, ...] = ()
-
-    @property
-    def pure(self) -> bool:
-        """Whether one of the package's wheels is pure Python."""
-        return any(name.endswith("-none-any.whl") for name in self.wheels)
 
 
 class Resolution(NamedTuple):
@@ -90,8 +84,7 @@ class Trial:
     """
 
     def __init__(self, interpreter: Interpreter, folder: Path, asked: Requirements) -> None:
-        self.folder = folder
-        self._interpreter = interpreter
+        self.folder, self.interpreter = folder, interpreter
         self._asked = asked
         version = str(interpreter.facts["version"])
         minor = ".".join(version.split(".")[:2])
@@ -103,7 +96,7 @@ class Trial:
         """The environment's interpreter. The environment is created at the first use. Raises
         EnvironmentFailed.
         """
-        executable = str(self._interpreter.executable)
+        executable = str(self.interpreter.executable)
         failure = self._run(
             ["venv", "--no-project", "--python", executable, self.folder / "env"], INSTALL_TIMEOUT_S
         )
@@ -206,7 +199,7 @@ class Trial:
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
         files: list[str | Path] = ["--output-file", result, source]
-        python = self._interpreter.executable
+        python = self.interpreter.executable
         command = ["pip", "compile", "--quiet", "--no-header", *how, *files, "--python", python]
         return self._run(command, RESOLVE_TIMEOUT_S)
 
@@ -226,15 +219,11 @@ class Trial:
 
 def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
     files = [*package.get("wheels", ()), package.get("archive", {})]
-    names = (
-        file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2]
-        for file in files
-    )
+    wheels = (file.get("name") or file.get("path") or file.get("url", "") for file in files)
     return ResolvedPackage(
         name=normalised(package["name"]),
         version=str(package.get("version", "")),
         requirement=locked_entry(package, folder),
-        # in a URL, the + of a local version is written %2B
-        wheels=tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl")),
+        is_pure=any(wheel.endswith("-none-any.whl") for wheel in wheels),
         is_folder="directory" in package,
     )

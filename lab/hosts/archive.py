@@ -8,8 +8,8 @@ import os
 from functools import cache
 from pathlib import Path
 
+from lab import native_builds
 from lab.digests import files_in
-from lab.native import programs
 from lab.places import REPOSITORY
 from lab.user_service.service_files import packed
 
@@ -29,6 +29,6 @@ def agent(*, native: bool) -> bytes:
     """
     sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
     files = [(path.relative_to(REPOSITORY).as_posix(), path) for path in sources]
-    built = [name for name in programs.FOR_HOSTS if native and not programs.missing(name)]
-    files += [(f"native/bin/{name}", programs.BUILDS[name].program) for name in built]
+    built = [name for name in native_builds.FOR_HOSTS if native and not native_builds.missing(name)]
+    files += [(f"native/bin/{name}", native_builds.BUILDS[name].program) for name in built]
     return packed([(CHECKOUT, Path(os.devnull)), *files])  # an empty file is enough

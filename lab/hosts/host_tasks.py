@@ -78,7 +78,7 @@ def reach(address: str, port: int, source: str) -> dict[str, int]:
     Raises OSError.
 
     source: this host's address, which listen() got as *peer*
-    Return a record.cell_parts.Link: round-trip times in ns, and the rate of data from this host,
+    Return a record.result_parts.Link: round-trip times in ns, and the rate of data from this host,
     until the listener has read all.
     """
     trips = []

@@ -1,9 +1,9 @@
 """Read Python stacks and the owners of mutexes from the memory of a running CPython 3.14 or 3.15
 process.
 
-The process runs no code for this and is not stopped. lab.gil.process_memory finds the offsets of
-CPython's structures. The process may change its memory during the reading, so a caller must know
-from another source that a thread did not run (lab.profile.lock_waits).
+The process runs no code for this and is not stopped. lab.user_service.process_memory finds the
+offsets of CPython's structures. The process may change its memory during the reading, so a caller
+must know from another source that a thread did not run (lab.profile.lock_waits).
 lab/profile/lock_watcher.py has a FrameReader per process, and calls stacks() and owner() in each
 round of samples. There, speed counts: stacks() only copies addresses, and place() finds the source
 line afterwards, from code objects that must still exist. All addresses are of the other process.
@@ -19,10 +19,8 @@ from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
-from lab.gil.process_memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
+from lab.user_service.process_memory import READ_ERRORS, TYPES, PythonMemory, mappings, word
 
-# variables of the interpreter with the types `type` and `code`, by which objects are recognised
-TYPES = "PyType_Type", "PyCode_Type"
 # functions of a free-threaded interpreter that count references of objects which threads share
 SHARED_COUNTS = (
     "_Py_DecRefShared",
@@ -91,15 +89,12 @@ class FrameReader(PythonMemory):
 
         names: other wanted symbols
         """
-        super().__init__(pid, (*TYPES, *SHARED_COUNTS, *names))
-        try:
-            self._type, self._code_type = (self.symbols[name].address for name in TYPES)
-        except KeyError as missing:
-            self.close()
-            raise NotReadable(f"process {pid}: {self.file} does not export {missing}") from missing
-        counts = [self.symbols[name] for name in SHARED_COUNTS if name in self.symbols]
+        super().__init__(pid, (*SHARED_COUNTS, *names))
+        self._type, self._code_type = (self.symbols[name].address for name in TYPES)
         self.shared_counts = [
-            range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts
+            range(symbol.address, symbol.address + symbol.size_bytes)
+            for name, symbol in self.symbols.items()
+            if name in SHARED_COUNTS
         ]
         # place(frame) returns a SourceLine, or None if the frame does not run Python code
         self.place = cache(self._find_line)
@@ -186,6 +181,9 @@ class FrameReader(PythonMemory):
         return self._variable_at(mutex)
 
     def _type_name(self, address: int) -> str:
+        """Return the name of the type of the object at *address*; "" if there is no object. Raises
+        OSError and struct.error.
+        """
         if address % 8:
             return ""
         kind = meta = self.field(address, "object.ob_type")
@@ -196,8 +194,7 @@ class FrameReader(PythonMemory):
                 name = _NAME.match(self.read(self.field(kind, "type.tp_name"), 128))
                 self._types[kind] = name[0][:-1].decode() if name else ""
                 return self._types[kind]
-            with suppress(OSError, struct.error):
-                meta = self.field(meta, "object.ob_type")
+            meta = self.field(meta, "object.ob_type")
         return ""
 
     def _text(self, address: int) -> str:

@@ -21,6 +21,7 @@ import sys
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic_ns
@@ -28,7 +29,6 @@ from typing import NamedTuple
 
 from core.messages import NOTHING, ChildFailed, Message, message
 from core.processtree import tree
-from lab.gil.process_memory import KNOWN, NotReadable
 from lab.processes import guarded
 from lab.profile.frames import FrameReader, SourceLine, ThreadStack
 from lab.profile.lock_waits import (
@@ -44,9 +44,25 @@ from lab.profile.lock_waits import (
     wait_samples,
 )
 from lab.profile.uprobes import CLOCK, MACHINES, Probes, Uprobe
+from lab.user_service.process_memory import KNOWN, NotReadable
 
-# a program in which threads wait for a known lock
-SELF_TEST = Path(__file__).with_name("self_test.py")
+# A program with a known contended lock, which is profiled first, to check that profiling works. It
+# runs under the profiled interpreter: standard library only. Threads copy one dict until they are
+# killed. Each copy holds the dict's own mutex, so the threads wait for it. Copying so many entries
+# takes long enough to be sampled.
+SELF_TEST = """
+import threading
+
+def copy_dict(shared):
+    while True:
+        shared.copy()
+
+by_number = dict.fromkeys(range(20_000))
+for _ in range(4):
+    threading.Thread(target=copy_dict, args=(by_number,), daemon=True).start()
+print("ready", flush=True)
+threading.Event().wait()
+"""
 # the (function, owner) pairs that a recording of SELF_TEST must show, and no others
 EXPECTED = {("copy_dict", "dict")}
 # rounds of samples in one recording, its longest time in s, and how many recordings are made
@@ -135,7 +151,6 @@ class LockRecording:
         self._pid, self._held = pid, held
         self.facts: LockFacts | None = None
         self.ending = threading.Event()
-        self._failure: Exception | None = None
         self._round = threading.Condition()
         self._rounds = 0
         self._timeline = WaitTimeline()
@@ -151,7 +166,8 @@ class LockRecording:
                 known=KNOWN,
             )
         # one set of probes per interpreter, because every process of its file hits the probes
-        programs = {_identity(process.file): process for process in self._processes.values()}
+        # [1:3]: inode and device of the file
+        programs = {process.file.stat()[1:3]: process for process in self._processes.values()}
         probes = [probe for process in programs.values() for probe in _probes_of(process)]
         if not probes:
             raise ChildFailed(
@@ -169,17 +185,8 @@ class LockRecording:
         with self._round:
             self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
 
-    def run(self) -> None:
-        """Take samples until *ending* is set, for LONGEST_S at most. collect_facts() raises what
-        ends it earlier.
-        """
-        try:
-            self._take_samples()
-        except Exception as error:
-            self._failure = error
-        self._ended_ns = monotonic_ns()
-
-    def _take_samples(self) -> None:
+    def take_samples(self) -> None:
+        """Take samples until *ending* is set, for LONGEST_S at most."""
         ends_ns = self._started_ns + LONGEST_S * 1e9
         while (
             not self.ending.wait(1 / SAMPLES_HZ)
@@ -189,6 +196,7 @@ class LockRecording:
             if self._rounds % ROUNDS_PER_SEARCH == 0:
                 self._find_processes()
             self._sample()
+        self._ended_ns = monotonic_ns()
 
     def _sample(self) -> None:
         """Take one round of samples: all stacks, new probe hits, and the owners of mutexes for
@@ -226,11 +234,7 @@ class LockRecording:
                     self._other_pids.add(pid)
 
     def collect_facts(self) -> LockFacts:
-        """Return what was recorded, after run() has ended. Raises ChildFailed if it failed."""
-        if self._failure:
-            raise ChildFailed(
-                "the recording of locks ended early ({error})", error=repr(self._failure)
-            ) from self._failure
+        """Return what was recorded, after take_samples() has ended."""
         self._add_hits()
         timeline, cpu = self._timeline, self._cpu
         timeline.end(self._ended_ns)
@@ -284,21 +288,18 @@ def record_locks(pid: int) -> Iterator[LockRecording]:
     """Record lock waits in Python process *pid* and its descendants during the `with` block. Raises
     ChildFailed.
     """
-    with ExitStack() as held:
+    with ExitStack() as held, ThreadPoolExecutor(1, "locks") as pool:
         recording = LockRecording(pid, held)
-        thread = threading.Thread(target=recording.run, name="locks", daemon=True)
-        thread.start()
+        sampling = pool.submit(recording.take_samples)
         try:
             yield recording
         finally:
             recording.ending.set()
-            thread.join()
+        if error := sampling.exception():
+            raise ChildFailed(
+                "the recording of locks ended early ({error})", error=repr(error)
+            ) from error
         recording.facts = recording.collect_facts()
-
-
-def _identity(file: Path) -> tuple[int, int]:
-    found = file.stat()
-    return found.st_dev, found.st_ino
 
 
 def _probes_of(process: FrameReader) -> Iterator[Uprobe]:
@@ -322,14 +323,14 @@ def run_self_test(executable: str) -> None:
     Raises ChildFailed if the recording shows anything else.
     """
     seen = set[tuple[str, str]]()
-    command: list[str | Path] = [executable, "-I", SELF_TEST]
+    command = [executable, "-I", "-c", SELF_TEST]
     with guarded(command, streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
             raise ChildFailed(
                 "{executable} could not run {script}, a program with which gilscope tests "
                 "--profile locks",
                 executable=executable,
-                script=SELF_TEST.name,
+                script="self_test",
             )
         for _ in range(MOST_SELF_TESTS):
             with record_locks(guard.process.pid) as recording:
@@ -364,15 +365,11 @@ def obstacle_to(kind: str) -> Message:
     """Return why a profile of *kind* (python or locks) cannot be taken on this machine, and how to
     fix it; NOTHING if it can.
     """
+    if kind == "python" and sys.platform == "linux":
+        return NOTHING
     if kind == "python":
-        return (
-            NOTHING
-            if sys.platform == "linux"
-            else message(
-                "--profile python needs Linux. "
-                "Use a Linux machine, or leave "
-                "python out of --profile."
-            )
+        return message(
+            "--profile python needs Linux. Use a Linux machine, or leave python out of --profile."
         )
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return message(

@@ -63,9 +63,8 @@ class StackFrame(NamedTuple):
     is_library: bool
 
     def __str__(self) -> str:
-        place = (
-            f"{self.file}:{self.line}" if self.line else self.file
-        )  # some instructions have no line
+        # some instructions have no line
+        place = f"{self.file}:{self.line}" if self.line else self.file
         return f"{self.function} ({place})"
 
 

@@ -52,21 +52,52 @@ MACHINES = {
 _MAP_CREATE, _PROG_LOAD, _LINK_CREATE = 0, 5, 28
 # kinds of maps, and a flag: BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_RINGBUF, BPF_F_MMAPABLE
 _ARRAY, _RING, _MAPPABLE = 2, 27, 1 << 10
-# what an instruction loads: BPF_PSEUDO_MAP_FD, BPF_PSEUDO_MAP_VALUE
-_MAP, _VALUE_IN_MAP = 1, 2
 # kinds of programs, and of attachment: BPF_PROG_TYPE_KPROBE, _PERF_EVENT; BPF_TRACE_UPROBE_MULTI
 _KPROBE, _PERF_EVENT, _UPROBE_MULTI = 2, 7, 48
-# helpers: ktime_get_ns (monotonic), get_attach_cookie, get_ns_current_pid_tgid, ringbuf_output
-_KTIME, _COOKIE, _NS_PID, _OUTPUT = 5, 174, 120, 130
 # ioctl: PERF_EVENT_IOC_SET_BPF, PERF_EVENT_IOC_ENABLE
 _SET_BPF, _ENABLE = 0x40042408, 0x2400
 # PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, bit `freq` of perf_event_attr, PERF_FLAG_FD_CLOEXEC
 _SOFTWARE, _CPU_CLOCK, _FREQUENCY, _CLOSE_ON_EXEC = 1, 0, 1 << 10, 8
 # a position in the ring; the head that the kernel puts before each record: length and offset; and
-# the record that _program() writes: tid, pid, time in ns, cookie, value
+# the record that _PROGRAM writes: tid, pid, time in ns, cookie, value
 _WORD, _HEAD, _HIT = struct.Struct("<Q"), struct.Struct("<II"), struct.Struct("<IIQQQ")
 # bit in the length of a record that is still being written: BPF_RINGBUF_BUSY_BIT
 _UNFINISHED = 1 << 31
+# an instruction, and the code of the one that loads 64 bits (a second one has the upper half)
+_INSTRUCTION, _WIDE = struct.Struct("<BBhI"), 0x18
+# The BPF program that the kernel runs at each hit of a probe. It fills a record (_HIT) in on its
+# stack, and copies it to the ring buffer. If there is no room, it counts the hit as lost. A pid is
+# valid in this process's PID namespace; it is 0 for a process outside this namespace.
+# A line has the code, target, source, offset and constant of an instruction, and what it does. r1
+# to r4 are the arguments of a helper and r0 is its result; it keeps r6; r10 is the stack's end.
+_PROGRAM = """\
+0xBF 6  1  0          0         r6 = r1, the context of the hit
+0x18 1  0  0          {device}  r1 = device of the PID namespace
+0x18 2  0  0          {inode}   r2 = inode of the PID namespace
+0xBF 3  10 0          0         r3 = r10
+0x07 3  0  0          -32       r3 -= 32, where the record begins
+0xB7 4  0  0          8         r4 = 8, the size of tid and pid
+0x85 0  0  0          120       get_ns_current_pid_tgid() writes tid and pid
+0x85 0  0  0          5         r0 = ktime_get_ns(), which is monotonic
+0x7B 10 0  -24        0         time = r0
+0xBF 1  6  0          0         r1 = r6
+0x85 0  0  0          174       r0 = get_attach_cookie()
+0x7B 10 0  -16        0         cookie = r0
+0x79 1  6  {register} 0         r1 = the register in the context
+0x7B 10 1  -8         0         value = r1
+0x18 1  1  0          {ring}    r1 = the map of the ring (BPF_PSEUDO_MAP_FD)
+0xBF 2  10 0          0         r2 = r10
+0x07 2  0  0          -32       r2 -= 32, where the record begins
+0xB7 3  0  0          32        r3 = 32, the size of the record
+0xB7 4  0  0          0         r4 = 0, no flags
+0x85 0  0  0          130       r0 = ringbuf_output()
+0x15 0  0  4          0         if r0 == 0: jump over what counts lost hits
+0x18 1  2  0          {lost}    r1 = the value in the map of lost hits (BPF_PSEUDO_MAP_VALUE)
+0xB7 2  0  0          1         r2 = 1
+0xDB 1  2  0          0         add r2 to the value, atomically
+0xB7 0  0  0          0         r0 = 0
+0x95 0  0  0          0         return
+"""
 
 
 class Uprobe(NamedTuple):
@@ -184,73 +215,32 @@ class Probes(ExitStack):
             ioctl(event, _ENABLE, 0)
 
     def _program(self, kind: int, attach: int, register: int) -> int:
-        code = _program(self._ring, self._lost, register)
+        namespace = os.stat("/proc/self/ns/pid")
+        code = _assembled(
+            _PROGRAM.format(
+                device=namespace.st_dev,
+                inode=namespace.st_ino,
+                register=register,
+                ring=self._ring,
+                lost=self._lost,
+            )
+        )
         texts = [ctypes.create_string_buffer(text) for text in (code, b"MIT")]  # with the license
         what = (kind, len(code) // 8, *map(ctypes.addressof, texts))
         attributes = struct.pack("<IIQQIIQII16sII", *what, 0, 0, 0, 0, 0, b"gilscope", 0, attach)
         return self._keep(_bpf(_PROG_LOAD, attributes))
 
 
-def _program(ring: int, lost: int, register: int) -> bytes:
-    """Return the BPF program that the kernel runs at each hit of a probe.
-
-    The program fills _HIT in on its stack, and copies it to the ring buffer. If there is no room,
-    it counts the hit as lost. A pid is valid in this process's PID namespace; it is 0 for a process
-    outside this namespace.
-    """
-    namespace = os.stat("/proc/self/ns/pid")
-    # registers: result, arguments, one that calls preserve, and the end of the stack
-    r0, r1, r2, r3, r4, context, top = 0, 1, 2, 3, 4, 6, 10
-    hit = -_HIT.size  # where it is, from the top of the stack
-    code = (
-        _copied(r1, context),
-        _wide(r1, namespace.st_dev),
-        _wide(r2, namespace.st_ino),
-        _copied(top, r3),
-        _instruction(0x07, r3, 0, 0, hit),
-        _instruction(0xB7, r4, 0, 0, 8),
-        _helper(_NS_PID),
-        _helper(_KTIME),
-        _instruction(0x7B, top, r0, hit + 8),
-        _copied(context, r1),
-        _helper(_COOKIE),
-        _instruction(0x7B, top, r0, hit + 16),
-        _instruction(0x79, r1, context, register),
-        _instruction(0x7B, top, r1, hit + 24),
-        _wide(r1, ring, _MAP),
-        _copied(top, r2),
-        _instruction(0x07, r2, 0, 0, hit),
-        _instruction(0xB7, r3, 0, 0, _HIT.size),
-        _instruction(0xB7, r4, 0, 0, 0),
-        _helper(_OUTPUT),
-        _instruction(0x15, r0, 0, 4),  # jump over the instructions that count lost hits
-        _wide(r1, lost, _VALUE_IN_MAP),
-        _instruction(0xB7, r2, 0, 0, 1),
-        _instruction(0xDB, r1, r2, 0),
-        _instruction(0xB7, r0, 0, 0, 0),
-        _instruction(0x95, 0, 0, 0),
-    )
-    return b"".join(code)
-
-
-# Codes that _program() uses: 07 add a constant, B7 move a constant, BF move, 7B store 64 bits,
-# 79 load 64 bits, 18 load a constant of 64 bits (two instructions), DB atomic add, 15 jump if equal
-# (by so many instructions), 85 call a helper, 95 return.
-def _instruction(code: int, target: int, source: int, offset: int, value: int = 0) -> bytes:
-    return struct.pack("<BBhi", code, target | source << 4, offset, value)
-
-
-def _copied(source: int, target: int) -> bytes:
-    return _instruction(0xBF, target, source, 0)
-
-
-def _wide(target: int, value: int, kind: int = 0) -> bytes:
-    low, high = struct.unpack("<ii", struct.pack("<Q", value))
-    return _instruction(0x18, target, kind, 0, low) + _instruction(0, 0, 0, 0, high)
-
-
-def _helper(number: int) -> bytes:
-    return _instruction(0x85, 0, 0, 0, number)
+def _assembled(listing: str) -> bytes:
+    """Return the instructions in *listing* as the kernel reads them."""
+    code = b""
+    for line in listing.splitlines():
+        operation, target, source, offset, value = (int(word, 0) for word in line.split()[:5])
+        registers = target | source << 4
+        code += _INSTRUCTION.pack(operation, registers, offset, value & 0xFFFFFFFF)
+        if operation == _WIDE:
+            code += _INSTRUCTION.pack(0, 0, 0, value >> 32)
+    return code
 
 
 def _bpf(command: int, attributes: bytes) -> int:

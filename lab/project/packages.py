@@ -1,8 +1,9 @@
 """Read a project's dependencies with uv from its manifest or lock file, or from requirements.txt.
 
-commands/project.py and lab/gil/package_audit.py call read_dependencies() before a run. Nothing is
-installed here: the entries become a requirements file (lab/environments). uv's output is parsed by
-its lines, and the paths in it become absolute, because the requirements file lies elsewhere.
+commands/project.py and package_audit.py beside this file call read_dependencies() before a run.
+Nothing is installed here: the entries become a requirements file (lab/environments). uv's output is
+parsed by its lines, and the paths in it become absolute, because the requirements file lies
+elsewhere.
 
 Source: packaging.python.org - pyproject.toml, pylock.toml; docs.astral.sh/uv - uv export, uv pip
     compile;

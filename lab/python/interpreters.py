@@ -12,12 +12,11 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from core.messages import AND, BadInput, Json, Message, listed, message
 from core.program import PROGRAM
-from core.runtime import JIT, OLDEST_MINOR, RuntimeName
+from core.runtime import JIT, RuntimeName
 from lab.places import REPOSITORY
 from lab.processes import run_in_parallel
 from lab.python import uv
@@ -109,10 +108,9 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     }
     wanted = {name.binary: name for name in map(RuntimeName, names)}
     searched = [name for binary, name in wanted.items() if binary not in given]
-    by_name = _find_all({name.minor for name in searched}) if searched else {}
+    known = [*given.values(), *(all_found({name.minor for name in searched}) if searched else ())]
     best = {}
     for name in searched:
-        known = [*given.values(), *by_name.get(name.series, ())]
         fitting = [interpreter for interpreter in known if interpreter.is_named(name)]
         if f"{name.interpreter}+{JIT}" in wanted:
             with_jit = [interpreter for interpreter in fitting if interpreter.has_jit]
@@ -120,14 +118,6 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
         if fitting:
             best[name.binary] = fitting[0]
     return best | given
-
-
-def all_found() -> list[Interpreter]:
-    """Return this machine's CPython interpreters from 3.11 on, sorted by name, the most suitable of
-    each name first.
-    """
-    found = chain(*_find_all(range(OLDEST_MINOR, 100)).values())
-    return sorted(found, key=lambda interpreter: (interpreter.name.minor, interpreter.name))
 
 
 def missing(runtime: str) -> Message:
@@ -144,14 +134,14 @@ def missing(runtime: str) -> Message:
             version=name.version,
         )
     exact = name.interpreter
-    others = _find_all({name.minor}).get(name.series, ()) if name.patch else ()
-    if others:
+    installed = all_found({name.minor}) if name.patch else []
+    if others := [one.label for one in installed if one.name == name.series]:
         return message(
             "Runtime {name} was not found. Installed: {others}. Install it with: uv python install "
             "{exact}. If it is installed in a folder that is not on PATH, give its path with: "
             "--interpreter {exact}=PATH",
             name=name,
-            others=listed([one.label for one in others], AND),
+            others=listed(others, AND),
             exact=exact,
         )
     if not _is_offered(exact):
@@ -172,9 +162,9 @@ def _is_offered(name: str) -> bool:
     """Return whether uv can install the interpreter *name*, such as 3.14t. If uv is missing or
     fails, return True.
     """
-    program = uv.find()
-    command = [str(program), "python", "list", "--only-downloads", "--all-versions", name]
-    return program is None or trusted_output(command, QUERY_TIMEOUT_S) != ""
+    command = ["python", "list", "--only-downloads", "--all-versions", name]
+    offers, failure = uv.run(command, QUERY_TIMEOUT_S)
+    return bool(offers or failure)
 
 
 def refused(names: Iterable[str]) -> list[Message]:
@@ -258,21 +248,16 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
     )
 
 
-def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
-    """Find the interpreters of the minor versions *minors*. Return them by name, the most suitable
-    one first.
-
-    _preference() orders the interpreters of a name. No executable appears twice.
+def all_found(minors: Container[int]) -> list[Interpreter]:
+    """Return this machine's CPython interpreters of the minor versions *minors*, the most suitable
+    one first. No executable appears twice.
     """
     answers = run_in_parallel(lambda candidate: ask(*candidate), _candidates(minors), at_once=16)
     distinct: dict[Path, Interpreter] = {}
-    for answer in filter(None, answers):
-        distinct.setdefault(answer.executable, answer)
-    by_name: dict[str, list[Interpreter]] = {}
-    for interpreter in sorted(distinct.values(), key=_preference):
-        if interpreter.name.minor in minors:
-            by_name.setdefault(interpreter.name, []).append(interpreter)
-    return by_name
+    for answer in answers:
+        if answer and answer.name.minor in minors:
+            distinct.setdefault(answer.executable, answer)
+    return sorted(distinct.values(), key=_preference)
 
 
 def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
@@ -283,9 +268,10 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
     docs/decisions/008-interpreter-choice.md has the reasons for this order.
     """
     flags = interpreter.facts["flags"]
-    version = re.match(r"3\.\d+\.(\d+)(a|b|rc)?", interpreter.facts["version"])
-    patch, is_preview = (int(version[1]), version[2] is not None) if version else (0, True)
-    return (flags["shared"], flags["debug"], -patch, is_preview, SOURCES.index(interpreter.source))
+    # of 3.15.0rc2, the preview is 2; a release has none
+    _, _, patch, *preview = re.findall(r"\d+", interpreter.facts["version"])
+    source = SOURCES.index(interpreter.source)
+    return (flags["shared"], flags["debug"], -int(patch), bool(preview), source)
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
@@ -315,11 +301,8 @@ def _folders() -> Iterator[tuple[str, Path]]:
     """Yield the folders in which interpreters may be installed, each with its source, such as uv or
     pyenv.
     """
-    program = uv.find()
-    if program is not None:
-        ask_folder = [str(program), "python", "dir", "--color", "never"]
-        root = trusted_output(ask_folder, QUERY_TIMEOUT_S) or ""
-        yield from (("uv", folder) for folder in _matching(root.strip(), "*/bin"))
+    root, _ = uv.run(["python", "dir"], QUERY_TIMEOUT_S)
+    yield from (("uv", folder) for folder in _matching(root.strip(), "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):
             yield "PATH", Path(text)

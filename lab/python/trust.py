@@ -3,16 +3,16 @@ it.
 
 The owner of gilscope's own files, such as an administrator who installed it, is trusted like root.
 
-lab/python asks may_execute() about uv and interpreters. lab/environments, lab/native and
+lab/python asks may_execute() about uv and interpreters. lab/environments, lab/native_builds.py and
 lab/project ask may_use() about what lies in the cache folder. Both return the reason against a
 program, so an empty message (NOTHING) means yes.
 """
 
+import errno
 import os
 import pwd
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message
@@ -31,9 +31,8 @@ def may_execute(path: Path) -> Message:
     cannot replace our files in it.
     """
     try:
-        for place in _path_steps(path):
-            reason = _find_fault(place, os.lstat(place))
-            if reason:
+        for place in _path_steps(path.absolute()):
+            if reason := _find_fault(place):
                 return reason
     except OSError as error:
         return message(
@@ -62,50 +61,32 @@ def trusted_output(command: Sequence[str], timeout_s: float) -> str | None:
     """Run the program at command[0] if may_execute() accepts it, and return its stdout; None if it
     fails or is refused.
 
-    The program is opened before it is checked, and the opened file is executed, so nobody can
-    replace it in between. A script is run by its path, because it may depend on its own name, as
-    pyenv's scripts do.
+    Nobody can replace the program after the check, because only root and this user can write to the
+    folders above it.
     """
-    with suppress(OSError), open(command[0], "rb", buffering=0) as file:
-        descriptor, by_path = (
-            file.fileno(),
-            file.read(2) == b"#!" or not Path("/proc/self/fd").exists(),
-        )
-        if may_execute(Path(command[0])) or _find_fault(command[0], os.fstat(descriptor)):
-            return None
-        opened = (
-            {} if by_path else {"pass_fds": (descriptor,), "program": f"/proc/self/fd/{descriptor}"}
-        )
-        return output_of(command, timeout_s, scrubbed_environment(), **opened)
-    return None
+    if may_execute(Path(command[0])):
+        return None
+    return output_of(command, timeout_s, scrubbed_environment())
 
 
-def _path_steps(path: Path) -> Iterator[str]:
-    """Yield every folder and link from the root folder to *path*, and then the file."""
-    parts = [part for part in reversed(os.path.abspath(path).split("/")) if part]
-    here, links = "/", 0
-    yield here
-    while parts:
-        part = parts.pop()
-        if part == "..":
-            here = os.path.dirname(here)
-            continue
-        below = os.path.join(here, part)
-        yield below
-        if not os.path.islink(below):
-            here = below
-            continue
-        links += 1
-        if links > MOST_LINKS:
-            # 40: ELOOP
-            raise OSError(40, "Too many links", str(path))
-        target = os.readlink(below)
-        here = "/" if target.startswith("/") else here
-        parts += [name for name in reversed(target.split("/")) if name not in ("", ".")]
+def _path_steps(path: Path, links: int = 0) -> Iterator[Path]:
+    """Yield every folder and link from the root folder to *path*, and then the file.
+
+    links: how many links have led to *path*
+    """
+    if links > MOST_LINKS:
+        raise OSError(errno.ELOOP, "Too many links", str(path))
+    for place in (*reversed(path.parents), path):
+        yield place
+        if place.is_symlink():
+            target = place.parent / place.readlink() / path.relative_to(place)
+            yield from _path_steps(target, links + 1)
+            return
 
 
-def _find_fault(place: str, status: os.stat_result) -> Message:
+def _find_fault(place: Path) -> Message:
     """Return why a file or folder is not trusted; NOTHING if it is trusted."""
+    status = place.lstat()
     if status.st_uid not in (_ROOT, os.geteuid(), os.stat(__file__).st_uid):
         return message(
             "{path} belongs to {owner}, but it must belong to root or to you",

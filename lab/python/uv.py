@@ -1,7 +1,7 @@
 """Find and run uv, which installs interpreters and packages, and report in one line why a uv
 command failed.
 
-lab/python, lab/environments, lab/project, lab/native and lab/gil use it. A failure is a Message,
+lab/python, lab/environments, lab/project and lab/native_builds.py use it. A failure is a Message,
 and callers decide by its code: UNSATISFIED, NETWORK, MISSING or "". run() and reason() find the
 code from uv's exit status and output.
 """
@@ -46,25 +46,26 @@ def find() -> Path | None:
 
 def why_missing() -> Message:
     """Return why find() found no uv."""
-    refusals = [refusal for refusal in map(may_execute, _candidates()) if refusal]
-    if refusals:
-        return message("uv is not executed because {reason}", reason=refusals[0], code=MISSING)
+    for refusal in filter(None, map(may_execute, _candidates())):
+        return message("uv is not executed because {reason}", reason=refusal, code=MISSING)
     return message("uv was not found", code=MISSING)
 
 
 def run(
     arguments: Sequence[str | Path],
     timeout_s: float,
-    environment: Mapping[str, str],
+    environment: Mapping[str, str] | None = None,
     **options: Any,
 ) -> tuple[str, Message]:
     """Run uv with *arguments*. Return its output and NOTHING, or "" and the reason why it failed.
 
+    environment: the default is scrubbed_environment()
     options: as for processes.run()
     """
     program = find()
     if program is None:
         return "", why_missing()
+    environment = environment or processes.scrubbed_environment()
     environment = {**environment, "NO_COLOR": "1", "COLUMNS": ONE_LINE}
     try:
         done = processes.run([program, *arguments], timeout_s, environment, **options)

@@ -25,8 +25,8 @@ from core.histogram import Histogram, Slices, SparseHistogram
 from core.messages import AND, NOTHING, Json, Message, chained, listed, message, plural
 from core.secret import Redactor
 from core.system import System
-from lab.gil.switching import switching_modules
 from lab.machine import machine_rules as doctor
+from lab.process_output import switching_modules
 from lab.run.cell_places import HERE
 from lab.run.children import Child
 from lab.run.instrumentation import TimeWindow

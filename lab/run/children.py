@@ -28,8 +28,7 @@ from core.secret import line_for_child
 from core.system import System
 from core.wire import MAX_LINE_BYTES
 from lab.folders import Sandbox
-from lab.gil.switching import notices
-from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
+from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text, notices
 from lab.processes import describe_exit, start_child
 from lab.run.control_groups import service_group
 from lab.run.measured_runtimes import AnyRuntime
@@ -305,7 +304,7 @@ class Child:
 
     def notices(self) -> list[str]:
         """Return CPython's warnings about threads or the GIL in the child's stderr (see
-        lab.gil.switching).
+        lab.process_output).
         """
         return notices(self.process.stderr.text())
 

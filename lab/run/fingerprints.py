@@ -23,7 +23,7 @@ from experiments import is_section
 from lab.digests import MOST_FILES, file_digests, files_in, short_digest
 from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
-from lab.native.programs import sources_in
+from lab.native_builds import sources_in
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.python.interpreters import Interpreter
 from lab.run.measured_runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
@@ -32,10 +32,10 @@ from record.saved_run import CellResult, Run
 # of an entry in a requirements file: the source files of such a package are measured, too
 EDITABLE = ("-e", "--editable")
 # of the repository, whose Python files run in services and clients
-# lab/user_service runs beside a user's service, and imports lab/gil and lab/machine
+# lab/user_service runs beside a user's service, and imports lab/machine
 CODE_FOLDERS = (
     *("core", "services", "clients", "systems", "experiments"),
-    *("lab/user_service", "lab/gil", "lab/machine"),
+    *("lab/user_service", "lab/machine"),
 )
 
 

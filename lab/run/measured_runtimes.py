@@ -21,6 +21,7 @@ from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, Flags, RuntimeFacts, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
 from core.user_service import OF_SYSTEM, Command, UserService
+from lab import native_builds
 from lab.environments.environment import (
     EnvironmentFailed,
     Note,
@@ -29,8 +30,6 @@ from lab.environments.environment import (
     installed_packages,
     requirements_file,
 )
-from lab.native import programs
-from lab.native.wheels import wheel
 from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 
@@ -85,7 +84,7 @@ class Runtime:
                 requirements
             ).is_absolute()  # only the repository's own files have hashes
             try:
-                built = tuple(wheel(name, self.interpreter) for name in wheels)
+                built = tuple(native_builds.wheel(name, self.interpreter) for name in wheels)
                 recipe = Recipe(
                     interpreter=self.interpreter,
                     requirements_file=file,
@@ -158,7 +157,7 @@ class Native:
                 system=system.name,
                 role=ROLES[role],
             )
-        return programs.command(program)
+        return native_builds.command(program)
 
     def child_config(self, system: System) -> Json:
         """Return the settings that a child of *system* gets at its start, besides the cell's

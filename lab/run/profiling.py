@@ -18,7 +18,6 @@ from core.cell import Cell
 from core.files import put
 from core.messages import NOTHING, BadInput, ChildFailed, GilscopeError, Json, message, verbatim
 from core.system import SERVICE, System
-from lab.gil.process_memory import KNOWN
 from lab.profile import lock_report
 from lab.profile import stack_samples as stacks
 from lab.profile.lock_watcher import LockFacts, run_self_test, watched
@@ -27,6 +26,7 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.measured_runtimes import AnyRuntime, Runtime, UserServiceRuntime
 from lab.run.runs import Order
+from lab.user_service.process_memory import KNOWN
 from record.saved_run import PROFILES, CellResult
 
 STACKS = "stacks"  # a part of core/inside, and the prefix of its files' names

@@ -8,6 +8,7 @@ here changes.
 
 import os
 import pwd
+import re
 import secrets
 import shlex
 import shutil
@@ -140,7 +141,8 @@ def standing(plan: Plan, runtimes: Runtimes) -> Iterator[RunningBeside]:
     command = plan.user_service.command if plan.user_service else None
     folder, made = Path(command.directory if command else "").absolute(), RunningBeside()
     environment = scrubbed_environment()
-    folders = [environment.get("PATH", os.defpath), *sorted(glob(DEBIAN), reverse=True)]
+    newest_first = sorted(glob(DEBIAN), key=_numbers, reverse=True)
+    folders = [environment.get("PATH", os.defpath), *newest_first]
     environment["PATH"] = path = os.pathsep.join(folders)
     with ExitStack() as stack:
         for beside in plan.beside:
@@ -160,6 +162,11 @@ def standing(plan: Plan, runtimes: Runtimes) -> Iterator[RunningBeside]:
         yield made
 
 
+def _numbers(path: str) -> list[int]:
+    """Return the numbers in a path, so that version 15 sorts after 9.6."""
+    return [int(number) for number in re.findall("[0-9]+", path)]
+
+
 def _python(plan: Plan, runtimes: Runtimes) -> str:
     """Return the path of the interpreter that runs the first service."""
     first = plan.entries()[0]
@@ -177,8 +184,8 @@ def _started(
 
     The program can use the addresses of those that were started before.
     """
-    with PrivateFolder() as private, closing(OutputReader()) as reader:
-        lease = ports.lease(HOST)  # the lease lasts as long as this block
+    lease = ports.lease(HOST)  # it lasts as long as this block
+    with lease.lock, PrivateFolder() as private, closing(OutputReader()) as reader:
         values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16)}
         values |= {name: str(private.folder / name) for name in ("data", "config", SOCKET)}
         made.variables.update(beside.variables(values))

@@ -1,8 +1,8 @@
 """The command of a user's own service: fills in its placeholders, starts it, and ends its process
 tree. Linux only.
 
-service_child.py beside this file calls start_command() once, in a process of its own, and ends it
-with ServiceCommand.stop(). Two JSON objects go through this module:
+service_child.py beside this file makes one ServiceCommand, in a process of its own, and ends it
+with stop(). Two JSON objects go through this module:
 cell: the child's first line (lab/run/cell_processes.py, CellProcesses.serve), with service_id,
     folder, params
 own:  its key `own`, the fields of core.user_service.Command; `python`, `expected_python` and
@@ -160,25 +160,30 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
     if label := own.get("expected_python"):
         for name in unknown_variables(added, int(label.split(".")[1]), label.endswith("t")):
             del variables[name]
-    paths = [*filter(None, (inside.get("PYTHONPATH"), variables.get("PYTHONPATH")))]
-    variables |= dict(inside)
-    if paths:
-        variables["PYTHONPATH"] = os.pathsep.join(paths)
+    if inside:
+        # the user's own modules come after those of gilscope
+        paths = filter(None, (inside["PYTHONPATH"], variables.get("PYTHONPATH")))
+        variables |= {**inside, "PYTHONPATH": os.pathsep.join(paths)}
     return variables
 
 
 class ServiceCommand:
     """A running command. It ends, with all its descendants, when this process ends.
 
-    Creating an instance leases a port and starts the command. Raises CommandFailed. All descendants
-    of this process count as the command's, so a process has only one instance.
+    output: what the command has written so far
+
+    Creating an instance leases a port, starts the command, and waits until it answers. Raises
+    CommandFailed. All descendants of this process count as the command's, so a process has only one
+    instance.
+    own, cell: see the beginning of this file
     """
 
     def __init__(self, own: Json, cell: Json) -> None:
         self._endpoint = choose_endpoint(own, cell["service_id"], cell["folder"])
         words = fill_placeholders(own, self._endpoint, cell["params"])
+        self._is_across_hosts = "host" in own
         self.address = self._endpoint.address
-        self._output, self._reader = ProcessOutput(), OutputReader()
+        self.output, self._reader = ProcessOutput(), OutputReader()
         self._line = shlex.join(words)
         adopt_orphans()
         try:
@@ -187,7 +192,7 @@ class ServiceCommand:
                 cwd=own["directory"] or None,
                 env=command_environment(own, cell["params"], cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,
-                stdout=self._output.write_end,
+                stdout=self.output.write_end,
                 stderr=subprocess.STDOUT,
                 # allowed, because no thread runs yet
                 preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509
@@ -198,25 +203,26 @@ class ServiceCommand:
                 line=self._line,
                 error=error.strerror,
             ) from None
-        self._reader.watch(self._output)
+        self._reader.watch(self.output)
+        self._wait_until_it_answers(own, own["start_deadline_s"])
 
-    def wait_until_it_answers(self, own: Json, deadline_s: float) -> None:
+    def _wait_until_it_answers(self, own: Json, deadline_s: float) -> None:
         """Wait until the service accepts a connection and answers the plan's first request. Any
         answer counts.
 
         Raises CommandFailed if the command ends, if it does not answer within *deadline_s*, or if
-        another process listens at the same address.
+        its address is not its own.
         """
         began, ask_s, state = monotonic(), min(ASK_DEADLINE_S, deadline_s), NOTHING
         until, patience_s = began + deadline_s, ask_s
         while monotonic() < until:
             self.expect_alive(message("before the service accepted connections"))
             state = probe(own, self.address, ask_s)
+            if state.code != DEAF:
+                # check now, because another process may end before the deadline
+                self.expect_own_address()
             if not state:
                 return
-            if state.code != DEAF:
-                # check now, because the other process may end before the deadline
-                self.expect_own_port()
             if state.code not in (DEAF, SLOW):
                 # the service speaks another protocol, or closes the connection: it gets ask_s more
                 # from the first such answer, and no extension for later ones
@@ -241,39 +247,29 @@ class ServiceCommand:
                 report=self._report(),
             )
 
-    def text(self) -> str:
-        """Return the command's output so far."""
-        return self._output.text()
-
-    def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
-        """Send the command SIGTERM, wait up to *deadline_s*, then kill the command and all
+    def stop(self) -> None:
+        """Send the command SIGTERM, wait up to STOP_DEADLINE_S, then kill the command and all
         descendants of this process (SIGKILL).
         """
         self.process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(deadline_s)
+            self.process.wait(STOP_DEADLINE_S)
         end_descendants()
         self._reader.close()
 
-    def expect_own_port(self) -> None:
-        """Raise CommandFailed if another process listens at the same address, alone or together
-        with the service, and may have answered some of the requests.
+    def expect_own_address(self) -> None:
+        """Raise CommandFailed if another process listens at the same port, and may have answered
+        some of the requests. In a run across hosts, also raise it if the service listens at all
+        addresses of its machine, open to every host.
         """
         ours = descendants(os.getpid())
-        if not self._endpoint.port or holders.is_alone(self.address, ours):
-            return
-        if {*holders.serving(self.address)} - {*ours}:  # processes of other users cannot be seen
+        if self._endpoint.port and holders.is_shared(self.address, ours):
             raise CommandFailed(
                 "Another process also listens at {address}, so it may have given some of the "
                 "answers. End that process.",
                 address=self.address,
             )
-
-    def expect_one_address(self) -> None:
-        """Raise CommandFailed if the service listens at all addresses of its machine, open to every
-        host.
-        """
-        if places := holders.listening_everywhere(descendants(os.getpid())):
+        if self._is_across_hosts and (places := holders.listening_everywhere(ours)):
             raise CommandFailed(
                 "The command listens on {places}, which every host can reach. In a run across "
                 "hosts, the command must listen only on {host}. Write {place} for this address in "
@@ -285,7 +281,7 @@ class ServiceCommand:
 
     def _report(self) -> Message:
         """Return a message with the command and the end of its output."""
-        output = last_text(self._output.content(), TAIL_BYTES)
+        output = last_text(self.output.content(), TAIL_BYTES)
         if not output:
             return message("{line}. The command wrote nothing.", line=self._line)
         return message("{line}. The command wrote: {output}", line=self._line, output=output)
@@ -305,18 +301,6 @@ def last_exception(output: str) -> str:
     for file, line, error in _TRACEBACK.findall(output)[-1:]:
         return last_text(f"{error} ({file}, line {line})".encode(), TAIL_BYTES)
     return ""
-
-
-def start_command(own: Json, cell: Json) -> ServiceCommand:
-    """Start the command, wait until it answers, and return it. Raises CommandFailed.
-
-    cell: the child's first line, with service_id, folder, params, and the variables of parts inside
-        the service
-    """
-    command = ServiceCommand(own, cell)
-    command.wait_until_it_answers(own, own["start_deadline_s"])
-    command.expect_own_port()
-    return command
 
 
 def end_descendants() -> None:

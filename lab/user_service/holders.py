@@ -1,10 +1,23 @@
-"""Find the processes of this machine that serve an address, by reading /proc. Linux only.
+"""Find the processes of this machine that serve an address, and count their connections, event
+loops and busy threads. Reads /proc, so it works on Linux only.
 
 An address is host:port, or the path of a Unix socket. A socket is named as in /proc/PID/fd:
-"socket:[inode]". service_child.py, command.py and worker_sampler.py beside this file ask whose
-processes serve, and how many connections and event loops they have. lab/run/cell_places.py asks
-for the processes of a target. What cannot be read counts as not there, so an empty answer may also
-mean "unknown".
+"socket:[inode]". service_child.py and command.py beside this file ask whose processes serve, and
+lab/run/cell_places.py asks for the processes of a target. What cannot be read counts as not there,
+so an empty answer may also mean "unknown".
+
+service_child.py makes a WorkerSampler at its start and at each `reset`. Its result() returns
+`workers` (record/child_lines.py, ServiceLine). A process serves if it holds an established
+connection from a client in any sample. Its workers are:
+
+- for an ASGI application, its event loops: epoll instances that watch connections from clients;
+- otherwise its busy threads, which used at least the share BUSY of the CPU time of the busiest
+  thread. Threads that only move bytes do not count: one thread per event loop, or without a loop
+  the first thread, which accepts connections in most servers. If there are at most twice as many
+  busy threads as loops, the loops are the workers. If threads come and go, such as one per
+  connection, the largest number at one time counts.
+
+docs/own-service.md, "What ran", tells users what is counted.
 
 Source: proc_pid_net(5) (/proc/net/tcp, tcp6, unix), proc_pid_fd(5).
 """
@@ -13,20 +26,26 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from pathlib import Path
 
-from core.processtree import tree
-from lab.machine.host import Reader
+from core.messages import Json
+from core.processtree import ran_and_waited_ns, threads_of, tree
+from lab.machine.host import HERE
 
-PROC = Path("/proc")
-_LISTENING_STATE, _ESTABLISHED_STATE = "0A", "01"  # of TCP: in hexadecimal
+BUSY = 0.1  # see above: of the CPU time of the busiest thread
+# pauses between samples; a long timed window has no more samples than a short one. Each sample
+# takes CPU time from the service
+PAUSES_S = (0.05, 0.2, 0.8, 3.2)
+_LISTENING, _ESTABLISHED = "0A", "01"  # states of TCP: in hexadecimal
 _ACCEPTS = 1 << 16  # __SO_ACCEPTCON
 _CONNECTED = "03"  # SS_CONNECTED
 _EPOLL, _TARGET = "anon_inode:[eventpoll]", re.compile(r"^tfd: *([0-9]+)", re.MULTILINE)
-EVERYWHERE = {"0.0.0.0": "0.0.0.0", "::": "[::]"}  # wildcard addresses, as they stand before a port
+# wildcard addresses: as the kernel prints them, and as they stand before a port
+EVERYWHERE = {"0" * 8: "0.0.0.0", "0" * 32: "[::]"}
 # names (/proc/PID/comm) of programs that only pass connections on
 _FORWARDERS = (
     "systemd",
@@ -49,9 +68,8 @@ def serving(address: str) -> list[int]:
     """
     wanted, own_pid = _sockets(address), os.getpid()
     found: dict[int, None] = {}
-    for entry in PROC.glob("[0-9]*") if wanted else ():
-        pid = int(entry.name)
-        if wanted.isdisjoint(_links(pid).values()) or _text(entry / "comm") in _FORWARDERS:
+    for pid in map(int, filter(str.isdecimal, os.listdir("/proc")) if wanted else ()):
+        if wanted.isdisjoint(_held([pid])) or _text(f"{pid}/comm") in _FORWARDERS:
             continue
         pids = tree(pid)
         if own_pid not in pids:  # otherwise an ancestor of this process holds it for others
@@ -59,68 +77,148 @@ def serving(address: str) -> list[int]:
     return [*found]
 
 
-def is_alone(address: str, pids: Iterable[int]) -> bool:
-    """Return whether *pids* have every socket that listens at *address*; also True if none is
-    known. Reads files of these processes only.
+def is_shared(address: str, pids: Iterable[int]) -> bool:
+    """Return whether a process other than *pids* serves *address*, as far as it is known. Reads
+    files of other processes only if *pids* do not have every socket that listens there.
     """
-    return _sockets(address) <= {link for pid in pids for link in _links(pid).values()}
+    return not (_sockets(address) <= _held(pids) or {*serving(address)} <= {*pids})
 
 
 def listening_everywhere(pids: Iterable[int]) -> list[str]:
     """Return the wildcard addresses at which *pids* listen, such as 0.0.0.0:8000 or [::]:8000."""
-    held = {link for pid in pids for link in _links(pid).values()}
+    held = _held(pids)
     return [
         f"{EVERYWHERE[ip]}:{port}"
-        for ip, port, link in _listening()
+        for ip, port, link in _tcp_sockets(_LISTENING)
         if link in held and ip in EVERYWHERE
     ]
 
 
-def connections(address: str) -> set[str]:
+class WorkerSampler:
+    """A thread that samples one service's connections and threads, until result() is called.
+
+    Creating an instance takes the first sample and starts the thread.
+    """
+
+    def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
+        self._pids, self._address, self._is_asgi = pids, address, is_asgi
+        # by process: the most of each in any sample
+        self._loops, self._connections = Counter[int](), Counter[int]()
+        self._most_threads = Counter[int]()
+        # CPU time in ns by process and thread: when the process was first seen, and last
+        self._first: dict[int, dict[int, int]] = {}
+        self._last: dict[int, dict[int, int]] = {}
+        self._ended = threading.Event()
+        self._sample()
+        self._thread = threading.Thread(target=self._watch, name="worker count", daemon=True)
+        self._thread.start()
+
+    def result(self) -> list[Json]:
+        """Stop the thread, take a last sample, and return the connections, workers and thread CPU
+        times (ns, largest first) of each process that had a connection from a client.
+        """
+        self.stop()
+        self._sample()
+        return [self._served(pid) for pid in sorted(self._connections)]
+
+    @property
+    def has_several_loops(self) -> bool:
+        """Return whether any process served clients with more than one event loop."""
+        return any(loops > 1 for loops in self._loops.values())
+
+    def stop(self) -> None:
+        """Stop the sampling thread."""
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        for pause_s in PAUSES_S:
+            if self._ended.wait(pause_s):
+                return
+            self._sample()
+
+    def _sample(self) -> None:
+        clients = _connections(self._address)
+        for pid in self._pids:
+            loops, held = _loops(pid, clients)
+            threads = _cpu_ns_by_thread(pid)
+            # |= keeps the larger number, and drops 0: these have only processes that served
+            self._connections |= Counter({pid: held})
+            self._loops |= Counter({pid: loops})
+            self._most_threads |= Counter({pid: len(threads)})
+            self._first.setdefault(pid, threads)
+            self._last.setdefault(pid, {}).update(threads)
+
+    def _served(self, pid: int) -> Json:
+        used = {
+            # a thread that began after the first sample used all of its time since
+            thread: ns - self._first[pid].get(thread, 0)
+            for thread, ns in self._last[pid].items()
+        }
+        busiest = max(used.values(), default=0)
+        busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}
+        loops, alive = self._loops[pid], self._most_threads[pid]
+        if self._is_asgi or 0 < loops <= len(busy) <= 2 * loops:
+            threads = loops
+        elif len(used) > 2 * alive:  # threads come and go; the first thread does not count
+            threads = alive - 1
+        else:
+            # pid in busy counts as 1: the first thread, whose id is that of its process
+            threads = len(busy) - max(loops, pid in busy)
+        return {
+            "connections": self._connections[pid],
+            "threads": max(1, threads),
+            "cpu_ns": sorted(busy.values(), reverse=True),
+        }
+
+
+def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
+    """Return {thread id: CPU time in ns} of the running threads of *pid*."""
+    used = {int(thread): ran_and_waited_ns(f"{pid}/task/{thread}")[0] for thread in threads_of(pid)}
+    # a thread that has just ended reports 0
+    return {thread: ran_ns for thread, ran_ns in used.items() if ran_ns}
+
+
+def _connections(address: str) -> set[str]:
     """Return the sockets ("socket:[inode]") of the connections that clients have to
     *address* now.
     """
     if address.startswith("/"):
         return _unix_sockets(address, lambda fields: fields[5] == _CONNECTED)
-    port = f":{int(address.rpartition(':')[2]):04X}"
+    port = int(address.rpartition(":")[2])
     # only the port is compared: a connection may come to any address of this machine
-    found: set[str] = set()
-    for name in ("tcp", "tcp6"):  # an IPv6 listener has its IPv4 connections in the table tcp6
-        for fields in () if found else _lines(PROC / "net" / name):
-            if fields[1].endswith(port) and fields[3] == _ESTABLISHED_STATE:
-                found.add(f"socket:[{fields[9]}]")
-    return found
+    return {link for _, its_port, link in _tcp_sockets(_ESTABLISHED) if its_port == port}
 
 
-def loops(pid: int, files: AbstractSet[str]) -> tuple[int, int]:
+def _loops(pid: int, files: AbstractSet[str]) -> tuple[int, int]:
     """Return how many epoll instances of a process watch any of *files*, and how many of them the
     process has open.
 
-    files: sockets of connections, from connections()
+    files: sockets of connections, from _connections()
     """
     names = _links(pid) if files else {}
     watched = set()  # because one instance may be open under several descriptors
     for name, link in names.items():
         if link == _EPOLL:
-            targets = _TARGET.findall(_text(PROC / str(pid) / "fdinfo" / name))
+            targets = _TARGET.findall(_text(f"{pid}/fdinfo/{name}"))
             watched.add(frozenset(number for number in targets if names.get(number) in files))
     return len(watched - {frozenset()}), sum(link in files for link in names.values())
 
 
 def _sockets(address: str) -> set[str]:
-    """Return the sockets ("socket:[inode]") that listen at *address*, which is a path
-    or host:port.
+    """Return the sockets ("socket:[inode]") that listen at *address*: if none listens at exactly
+    this address, those that listen at all addresses.
     """
     if address.startswith("/"):
         return _unix_sockets(address, lambda fields: bool(int(fields[3], 16) & _ACCEPTS))
     host, _, port = address.rpartition(":")
-    by_ip: dict[str, set[str]] = {}
-    for ip, its_port, link in _listening():
+    by_ip: dict[str, set[str]] = defaultdict(set)
+    for ip, its_port, link in _tcp_sockets(_LISTENING):
         if its_port == int(port):
-            by_ip.setdefault(ip, set()).add(link)
+            by_ip[_ip(ip)].add(link)
     ips = _local_ips(host.strip("[]"), int(port))
-    everywhere = {link for ip in EVERYWHERE for link in by_ip.get(ip, ())}
-    return next((by_ip[ip] for ip in ips if ip in by_ip), everywhere if ips else set())
+    everywhere = by_ip["0.0.0.0"] | by_ip["::"]
+    return next((by_ip[ip] for ip in ips if by_ip[ip]), everywhere if ips else set())
 
 
 def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
@@ -132,7 +230,7 @@ def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]
     path = os.path.realpath(path)
     return {
         f"socket:[{fields[6]}]"
-        for fields in _lines(PROC / "net" / "unix", 7)
+        for fields in _lines("net/unix", 7)
         if len(fields) > 7 and is_wanted(fields) and os.path.realpath(fields[7]) == path
     }
 
@@ -152,26 +250,34 @@ def _local_ips(host: str, port: int) -> list[str]:
     return local_ips
 
 
-def _listening() -> Iterator[tuple[str, int, str]]:
-    """Yield address, port and "socket:[inode]" of every listening TCP socket."""
-    for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-        for fields in _lines(PROC / "net" / name):
-            address, _, port = fields[1].partition(":")
-            if fields[3] == _LISTENING_STATE:
-                yield _ip(address, family), int(port, 16), f"socket:[{fields[9]}]"
+def _tcp_sockets(state: str) -> Iterator[tuple[str, int, str]]:
+    """Yield local address, port and "socket:[inode]" of every TCP socket in a *state*. The address
+    is as the kernel prints it. An IPv6 listener has its IPv4 connections in the table tcp6.
+    """
+    for table in ("net/tcp", "net/tcp6"):
+        # fields, counted from 0: 1 local address:port, 3 state, 9 inode
+        for fields in _lines(table):
+            if fields[3] == state:
+                address, _, port = fields[1].partition(":")
+                yield address, int(port, 16), f"socket:[{fields[9]}]"
 
 
-def _ip(text: str, family: socket.AddressFamily) -> str:
+def _ip(text: str) -> str:
     """Parse an address that the kernel prints as 32-bit words in the machine's byte order."""
     words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
     packed = b"".join(word.to_bytes(4, sys.byteorder) for word in words)
+    family = socket.AF_INET if len(words) == 1 else socket.AF_INET6
     return socket.inet_ntop(family, packed).removeprefix("::ffff:")
 
 
-def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
-    # without the heading; of TCP: field 1 local address:port, 3 state, 9 inode, counted from 0
-    lines = _text(table).splitlines()
-    return (line.split(maxsplit=splits) for line in lines[1:])
+def _lines(table: str, splits: int = -1) -> list[list[str]]:
+    """Return the fields of each line of a *table* in /proc, without its heading."""
+    return [line.split(maxsplit=splits) for line in _text(table).splitlines()[1:]]
+
+
+def _held(pids: Iterable[int]) -> set[str]:
+    """Return what the files that *pids* have open link to."""
+    return {link for pid in pids for link in _links(pid).values()}
 
 
 def _links(pid: int) -> dict[str, str]:
@@ -179,12 +285,12 @@ def _links(pid: int) -> dict[str, str]:
     another user.
     """
     links = {}
-    with suppress(OSError), os.scandir(PROC / str(pid) / "fd") as entries:
+    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
         for entry in entries:
             with suppress(OSError):  # the process has closed the file meanwhile
                 links[entry.name] = os.readlink(entry.path)
     return links
 
 
-def _text(path: Path) -> str:
-    return Reader().text(str(path)) or ""
+def _text(path: str) -> str:
+    return HERE.text(f"proc/{path}") or ""

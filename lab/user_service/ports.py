@@ -20,6 +20,7 @@ that of a program beside it. They keep the PortLease for as long as its program 
 """
 
 import errno
+import os
 import random
 import socket
 from pathlib import Path
@@ -52,21 +53,21 @@ def lease(host: str, asked: int = 0) -> PortLease:
     host: the IPv4 address or name at which the service will listen
     """
     for port in [asked] if asked else _candidates():
-        held = _lock(port)
-        if held is None:
-            continue
+        held = PortLease(port, socket.socket(socket.AF_UNIX))
         try:
-            check_free(host, port)
+            # raises EADDRINUSE, too, if another process has the lease
+            held.lock.bind(f"\0gilscope-port-{port}")
+            _expect_free(host, port)
         except OSError as error:
             held.give_back()
             if asked or error.errno != errno.EADDRINUSE:
                 raise
-            continue
-        return held
-    raise OSError(errno.EADDRINUSE, "Address already in use")
+        else:
+            return held
+    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
 
 
-def check_free(host: str, port: int) -> None:
+def _expect_free(host: str, port: int) -> None:
     """Raise OSError if *port* cannot be bound by a socket without options. Lingering connections
     prevent this, too.
     """
@@ -91,14 +92,3 @@ def _candidates() -> list[int]:
     low, high = map(int, _RANGE.read_text("ascii").split())
     chosen = ports((low, high))
     return random.sample(chosen, len(chosen))
-
-
-def _lock(port: int) -> PortLease | None:
-    """Lease *port*; return None if another process has leased it."""
-    lease = PortLease(port, socket.socket(socket.AF_UNIX))
-    try:
-        lease.lock.bind(f"\0gilscope-port-{port}")
-    except OSError:
-        lease.give_back()
-        return None
-    return lease

@@ -23,7 +23,7 @@ from core.method import Method
 from core.request_plan import Request, RequestPlan
 from core.system import NATIVE_CLIENT
 from core.user_service import HTTP, HTTP2, OF_SYSTEM, only_native
-from lab.native import programs
+from lab import native_builds
 from systems import system_of
 
 # codes of messages: the service accepts no connection, or does not answer in time
@@ -136,7 +136,7 @@ def _ask_natively(own: Json, request: Request, address: str, deadline_s: float) 
         "own": {**own, "requests": plan.to_json(), "answer_deadline_s": deadline_s},
     }
     with subprocess.Popen(
-        programs.command(NATIVE_CLIENT),
+        native_builds.command(NATIVE_CLIENT),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

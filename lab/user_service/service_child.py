@@ -34,12 +34,16 @@ from core.messages import Json, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of, usage_since
 from core.user_service import OF_SYSTEM
-from lab.gil.process_memory import python_process
-from lab.gil.switching import notices
-from lab.user_service import holders
-from lab.user_service.command import end_descendants, foreign_loop, last_exception, start_command
+from lab.process_output import notices
+from lab.user_service.command import (
+    ServiceCommand,
+    end_descendants,
+    foreign_loop,
+    last_exception,
+)
+from lab.user_service.holders import WorkerSampler, serving
+from lab.user_service.process_memory import PythonProcess, python_process
 from lab.user_service.readiness import DEAF, CommandFailed, one_request, probe
-from lab.user_service.worker_sampler import WorkerSampler
 
 ANSWER_DEADLINE_S = 5.0  # for a target's answer to one request
 INSPECTION_DEADLINE_S = 2.0  # of pythons_in() in all
@@ -54,7 +58,7 @@ FOREIGN_LOOP = message(
 class Pythons(NamedTuple):
     """The Python versions that some processes run, such as 3.14.7t, and whether their GIL is on.
 
-    labels: the versions, as lab.gil.process_memory names them
+    labels: the versions, as lab.user_service.process_memory names them
     gil_enabled: None if it is unknown
     """
 
@@ -69,21 +73,22 @@ def pythons_in(pids: Iterable[int], expected: str = "") -> Pythons:
     The GIL counts as on if it is on in any process, and as off if it is off in all. It is unknown
     if some process does not report it, or was not reached in time.
     """
-    until, states = monotonic() + INSPECTION_DEADLINE_S, dict[str, list[bool | None]]()
-    reached_all = True
+    until, found, is_complete = monotonic() + INSPECTION_DEADLINE_S, list[PythonProcess](), True
     for pid in pids:
         if monotonic() >= until:
-            reached_all = False
+            is_complete = False
             break
-        process = python_process(pid)
-        reached_all &= process is not None or not _is_hidden(pid)
-        if process:
-            states.setdefault(process.label, []).append(process.gil_enabled)
-    counted = states.get(expected) or [state for of_label in states.values() for state in of_label]
-    gil_enabled: bool | None = True in counted or None
-    if reached_all and {*counted} == {False}:
+        if process := python_process(pid):
+            found.append(process)
+        elif _is_hidden(pid):
+            is_complete = False
+    counted = [process for process in found if process.label == expected] or found
+    states = {process.gil_enabled for process in counted}
+    gil_enabled: bool | None = True in states or None
+    if is_complete and states == {False}:
         gil_enabled = False
-    return Pythons(labels=tuple(states), gil_enabled=gil_enabled)
+    labels = dict.fromkeys(process.label for process in found)
+    return Pythons(labels=tuple(labels), gil_enabled=gil_enabled)
 
 
 def _is_hidden(pid: int) -> bool:
@@ -99,10 +104,12 @@ class RunningService:
     """A target: a service that already runs. Its processes are known if they run on this machine as
     this user.
 
-    StartedService overrides pids(), pythons(), result() and stop().
+    StartedService overrides pids(), result() and stop().
     """
 
-    is_asgi = False  # of a target it is unknown
+    # of a target these are unknown
+    is_asgi = False
+    expected_python = ""
 
     def __init__(self, own: Json) -> None:
         """Raise CommandFailed if the service does not answer."""
@@ -159,11 +166,11 @@ class RunningService:
 
     def pids(self) -> list[int]:
         """Return the pids of the service's processes that run now."""
-        return holders.serving(self.address)
+        return serving(self.address)
 
     def pythons(self) -> Pythons:
         """Return the Python versions that the service's processes run."""
-        return pythons_in(self.pids())
+        return pythons_in(self.pids(), self.expected_python)
 
 
 class StartedService(RunningService):
@@ -175,17 +182,18 @@ class StartedService(RunningService):
 
     def __init__(self, cell: Json) -> None:
         """Start the service. Raises CommandFailed if it does not start."""
-        # across hosts, cell["address"] is the one address at which the service shall listen
-        self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
-        self.is_asgi = self._own.get("interface") == ASGI
-        if OF_SYSTEM in self._own:
-            self._own[OF_SYSTEM] = one_request(cell)
-        self.command = start_command(self._own, cell)
+        own = {**cell["own"]}
+        if "address" in cell:  # across hosts, the one address at which the service shall listen
+            own["host"] = cell["address"]
+        self._is_of_system = OF_SYSTEM in own
+        if self._is_of_system:
+            own[OF_SYSTEM] = one_request(cell)
+        self.is_asgi, self.expected_python = own.get("interface") == ASGI, own["expected_python"]
+        self.command = ServiceCommand(own, cell)
         self.address = self.command.address
-        self._check_place()
-        self._ready = self.pythons()
         self._is_stopping = False
         self._watch = threading.Thread(target=self._await_end, name="command watch", daemon=True)
+        self._ready = self.pythons()
         self.count()
         self._watch.start()
 
@@ -195,20 +203,19 @@ class StartedService(RunningService):
         """
         self._let_end_be_reported()
         try:
-            if line := foreign_loop(self.command.text()):
+            if line := foreign_loop(self.command.output.text()):
                 raise CommandFailed(
                     "The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP
                 )
-            self._check_place()
-            self.command.expect_own_port()
+            self.command.expect_own_address()
         except CommandFailed:
             # the command will be ended for this failure, so its end is no second failure
             self._is_stopping = True
             raise
         result = super().result()
-        if OF_SYSTEM in self._own:  # its number of threads is known
+        if self._is_of_system:  # its number of threads is known
             result["workers"] = []
-        output = self.command.text()
+        output = self.command.output.text()
         if raised := last_exception(output):
             result["raised"] = raised
         for notice in notices(output):
@@ -227,21 +234,12 @@ class StartedService(RunningService):
         self._let_end_be_reported()
         return descendants(os.getpid())
 
-    def pythons(self) -> Pythons:
-        """Return the Python versions that the command's processes run."""
-        return pythons_in(descendants(os.getpid()), self._own["expected_python"])
-
     def _let_end_be_reported(self) -> None:
         """If the command has ended, wait for the thread that reports how, and that ends this
         process. Return only if the command runs, or if gilscope ended it.
         """
         if self.command.process.poll() is not None and self._watch.is_alive():
             self._watch.join()
-
-    def _check_place(self) -> None:
-        # across hosts only
-        if "host" in self._own:
-            self.command.expect_one_address()
 
     def _await_end(self) -> None:
         """Wait until the command ends. If gilscope did not end it, report how it ended, and end

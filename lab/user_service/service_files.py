@@ -38,7 +38,10 @@ LEFT_OUT = {
     "__pycache__",
     "node_modules",
     "gilscope-runs",
-} | {f".{tool}_cache" for tool in ("mypy", "pytest", "ruff")}
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+}
 
 
 def packed(files: Iterable[tuple[str, Path]]) -> bytes:
@@ -96,18 +99,16 @@ def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
     """
     plan = RequestPlan.from_json(own["requests"])
     # a file that is missing stays a path, and fails when the client reads it
-    files = [
-        path
-        for request in plan.requests
-        if request.body_file and (path := Path(request.body_file)).is_file()
-    ]
-    _check_size(message("The files with request bodies"), set(files), MOST_BODY_BYTES)
-    # any bytes are possible: surrogates keep those that are not UTF-8
-    bodies = {str(path): path.read_bytes().decode(errors="surrogateescape") for path in files}
+    files = {one.body_file for one in plan.requests if os.path.isfile(one.body_file)}
+    _check_size(message("The files with request bodies"), map(Path, files), MOST_BODY_BYTES)
     requests = []
     for request in plan.requests:
-        body = bodies.get(request.body_file)
-        requests.append(request if body is None else replace(request, body=body, body_file=""))
+        if request.body_file not in files:
+            requests.append(request)
+            continue
+        # any bytes are possible: surrogates keep those that are not UTF-8
+        body = Path(request.body_file).read_bytes().decode(errors="surrogateescape")
+        requests.append(replace(request, body=body, body_file=""))
     return {"requests": replace(plan, requests=tuple(requests)).to_json()}
 
 

@@ -1,8 +1,7 @@
 """What audit finds, for tests/golden."""
 
 from core.messages import verbatim
-from lab.gil.package_audit import PackageFinding
-from lab.gil.switching import Problem
+from lab.project.package_audit import PackageFinding, Problem
 
 
 def package(name: str, *problems: tuple[str, str], version: str = "1.0") -> PackageFinding:

@@ -1,4 +1,4 @@
-"""`runner.py audit` as it is called; what it finds is tested in tests/lab/gil/test_audit.py."""
+"""`runner.py audit` as it is called; what it finds is tested in tests/lab/project/test_audit.py."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from commands.audit import audit_document, main
 from core.messages import BadInput
-from lab.gil.package_audit import PackageFinding
+from lab.project.package_audit import PackageFinding
 from lab.python import uv
 from tests.conftest import runtime_or_skip
 from tests.lab.wheels import wheel

@@ -14,7 +14,7 @@ from config.run_plan import Plan
 from core.messages import NOTHING, BadInput, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import RuntimeName
-from lab.native import programs
+from lab import native_builds
 from lab.python import uv
 from tests.config.planning import planned
 from tests.lab.python.fake_pythons import fake_pythons
@@ -46,7 +46,7 @@ def test_the_native_client_calls_where_it_is_built_or_somebody_insists(
     given, _, clients = line.partition(" -> ")
     words, flags, state = given.split(" | ")
     why = message("not built; build it with: {program} native", program="gilscope")
-    monkeypatch.setattr(programs, "missing", lambda name: NOTHING if state == "built" else why)
+    monkeypatch.setattr(native_builds, "missing", lambda name: NOTHING if state == "built" else why)
     plan = load_experiment(words) if words == "evidence" else service_plan(words)
     assert chosen._with_clients(plan, {**FLAGS, **json.loads(flags)}).method.client_runtime == clients
     assert ("build it with: gilscope native" in capsys.readouterr().err) == (clients in (SAME, ORCHESTRATOR))
@@ -59,7 +59,7 @@ NOT_BUILT = "which is not built: needs cargo. Install cargo (the package of your
 def test_what_only_the_native_client_can_send_is_refused_without_it(
     flags: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(programs, "missing", lambda name: message("not built: needs cargo"))
+    monkeypatch.setattr(native_builds, "missing", lambda name: message("not built: needs cargo"))
     plan = service_plan(flags)
     with pytest.raises(BadInput, match=re.escape(f"needs the native client, {NOT_BUILT}")):
         chosen._with_clients(plan, FLAGS)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from lab.gil.process_memory import python_process
 from lab.run.measured_runtimes import Runtime
+from lab.user_service.process_memory import python_process
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured
 from tests.contract.serving import check_ok
-from tests.lab.gil.test_probe import WAITING, running
+from tests.lab.user_service.test_process_memory import WAITING, running
 
 SERVED = {"command": "{python} items.py {port}"}
 

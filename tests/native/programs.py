@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.method import Method
-from lab.native.programs import COMPILE_ERROR, PROGRAMS
+from lab.native_builds import COMPILE_ERROR, PROGRAMS
 from lab.places import NATIVE_SOURCES, REPOSITORY
 
 RUNTIME = "native"

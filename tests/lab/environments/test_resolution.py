@@ -1,4 +1,4 @@
-"""What is asked of an index and of processes side by side; audits of whole trees are in tests/lab/gil/test_audit.py."""
+"""What is asked of an index and of processes side by side; tests/lab/project/test_audit.py audits whole trees."""
 
 import signal
 from pathlib import Path

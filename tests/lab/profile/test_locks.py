@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from core.messages import ChildFailed
-from lab.gil.process_memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import lock_watcher as locks
 from lab.profile.frames import NO_OWNER, FrameReader
 from lab.profile.lock_watcher import LockFacts, obstacle_to, record_locks
 from lab.profile.uprobes import Probes
+from lab.user_service.process_memory import NotReadable
 from tests.campaign.test_exhaustion import ids
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import extension

@@ -5,11 +5,13 @@ import pwd
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from core.user_service import Beside
 from lab.run import running_sidecars as beside
+from tests.lab.python.fake_pythons import script
 from tests.lab.python.test_trust import NOBODY, as_root
 
 
@@ -56,3 +58,16 @@ def test_the_new_owner_cannot_make_root_give_another_file_away(folder: Path, mon
     beside.owned(REDIS, folder, "port 1")
     assert victim.stat().st_uid == 0
     assert folder.stat().st_uid == NOBODY
+
+
+def test_of_several_versions_of_postgresql_the_newest_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their numbers: as a text, 9.6 would be the last."""
+    for version in ("9.6", "10", "15"):
+        script(tmp_path / version / "bin/pg_ready", f"echo {version} >{tmp_path}/used")
+    monkeypatch.setattr(beside, "DEBIAN", f"{tmp_path}/*/bin")
+    database = Beside(name="postgres", command="sleep 60", ready="pg_ready")
+    plan: Any = SimpleNamespace(user_service=None, beside=(database,), prepare=())
+    with beside.standing(plan, {}):
+        assert (tmp_path / "used").read_text() == "15\n"

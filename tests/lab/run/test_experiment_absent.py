@@ -8,8 +8,8 @@ import pytest
 
 from core.messages import NOTHING, BadInput, message, verbatim
 from core.system import System
+from lab import native_builds
 from lab.environments.environment import EnvironmentFailed
-from lab.native import programs
 from lab.run.feasible import drop_absent, expect_different, prepare
 from lab.run.measured_runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime
 from tests.config.planning import planned
@@ -27,7 +27,7 @@ NEEDS_CARGO = message("not built: needs {tools}", tools="cargo")
 
 def lack(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """From now on these programs are not built and all others are."""
-    monkeypatch.setattr(programs, "missing", lambda name: NEEDS_CARGO if name in names else NOTHING)
+    monkeypatch.setattr(native_builds, "missing", lambda name: NEEDS_CARGO if name in names else NOTHING)
 
 
 # What is missing, systems, runtimes, and the cells that are left. Python servers that only the native client can call

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from core.messages import BadInput
-from lab.gil.process_memory import PythonProcess
 from lab.run import feasible
 from lab.user_service import service_child as module
+from lab.user_service.process_memory import PythonProcess
 from lab.user_service.service_child import pythons_in
 
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)

@@ -1,9 +1,11 @@
-"""Build native programs, return the commands that start them, and report why a program
-is missing.
+"""Build gilscope's native programs and extension modules, start the programs, find the wheels of
+the extensions, and report why one is missing.
 
-Only commands/native.py builds, with make(). Runs ask command() or missing(), and lab/hosts copies
-the programs FOR_HOSTS. The programs themselves are declared by the systems (core/system.py), so a
-new one needs no change here unless it has another kind of build tool.
+Only commands/native.py builds, with make_programs() and make_wheels(). Runs ask command(),
+missing() and wheel(), lab/run installs the wheels into environments, and lab/hosts copies the
+programs FOR_HOSTS. The systems declare programs and extensions (core/system.py), so a new one needs
+no change here unless it has another kind of build tool. A wheel of other sources or another
+interpreter has another folder, so no wheel is replaced while a run uses it.
 """
 
 import json
@@ -13,26 +15,33 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from core.messages import AND, NOTHING, Message, listed, message
+from core.messages import AND, NOTHING, BadInput, Message, listed, message
 from core.program import INSTALLED, PROGRAM
-from core.system import Program
-from lab.digests import MADE_FOLDERS, files_in
+from core.system import Extension, Program
+from lab.digests import MADE_FOLDERS, file_digests, files_in, short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 from lab.processes import run, scrubbed_environment
+from lab.python import uv
+from lab.python.interpreters import Interpreter
 from lab.python.trust import may_use
 from systems import built_in
 
 # where programs lie, with the reasons of failed builds; locked during a build
 BIN = NATIVE_BUILDS / "bin"
+WHEELS = NATIVE_BUILDS / "wheels"
+REASON_FILE = "not-built"  # in the folder of a wheel: why its last build failed
 BUILD_TIMEOUT_S = 1800.0  # of one command of a build
 # how the names of source files end, whose digests tell whether a program has changed
-SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
-BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
+PROGRAM_SOURCES = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
+# how the paths of an extension's source files end; if one changes, a new wheel is needed
+WHEEL_SOURCES = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
+BROKEN = "broken"  # message code: a build failed although its tools are installed
 MOST_LINES = 3  # of a failed build's output
 COMPILE_ERROR = "could not compile"  # in the output of cargo
 # a line of a CMakeLists.txt in native/ about a program whose library is missing
@@ -84,9 +93,8 @@ def _build_of(program: Program) -> Build:
         build = ("cmake", "--build", "build", "--target", name)
         return Build(name, ("cmake", "c++"), (configure, build), BIN / name)
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
-    return Build(
-        name, tools, (("mvn", "-q", "-B", "package"),), home / "target" / f"{name}.jar", home
-    )
+    package = ("mvn", "-q", "-B", "package")
+    return Build(name, tools, (package,), home / "target" / f"{name}.jar", home)
 
 
 # each native program of a system, with the system; PROGRAMS and BUILDS have them by name
@@ -100,6 +108,7 @@ PROGRAMS = {program.name: program for _, program in _USES}
 BUILDS = {name: _build_of(program) for name, program in PROGRAMS.items() if program.builder}
 # Programs that check who connects, so they may run on other hosts.
 FOR_HOSTS = {program.name for system, program in _USES if system.supports_hosts and program.builder}
+EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
 def command(program: Program) -> list[str]:
@@ -108,8 +117,7 @@ def command(program: Program) -> list[str]:
 
     If a program has a *host*, this Python module starts it and follows the child contract for it.
     """
-    reason = missing(program.name)
-    if reason:
+    if reason := missing(program.name):
         raise EnvironmentFailed(reason)
     host = [sys.executable, "-s", "-m", program.host] if program.host else []
     build = BUILDS.get(program.name)
@@ -132,27 +140,58 @@ def missing(name: str) -> Message:
             program=name,
         )
         return NOTHING if shutil.which(name) else needed
-    reason = message("not built; build it with: {program} native", program=PROGRAM)
-    if build.reason_file.exists():
-        reason = load_reason(build.reason_file)
-    elif build.program.exists():
+    if build.program.exists() and not build.reason_file.exists():
         return may_use(build.program)
-    return find_missing_tools(build.tools) or reason
+    return _missing_tools(build.tools) or _why_not_built(build.reason_file)
 
 
-def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
+def wheel(name: str, interpreter: Interpreter) -> Path:
+    """Return the path of the wheel of extension *name* for an interpreter, built from the present
+    sources.
+
+    Starts no process. Raises EnvironmentFailed with the reason, and BadInput if *name* is not an
+    extension.
+    """
+    if name not in EXTENSIONS:
+        raise BadInput(
+            "{name} is not an extension. Choose from {known}.", name=repr(name), known=EXTENSIONS
+        )
+    folder = _wheel_folder(EXTENSIONS[name], interpreter)
+    for path in folder.glob("*.whl"):
+        return path
+    raise EnvironmentFailed(
+        "The extension {extension} is not available: {reason}",
+        extension=_wheel_label(name, interpreter),
+        reason=_missing_wheel_tools(EXTENSIONS[name]) or _why_not_built(folder / REASON_FILE),
+    )
+
+
+def make_programs(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
     """Build programs. Yield the name of each program, and why its build failed or NOTHING. BIN
     stays locked until the generator ends.
 
     names: keys of BUILDS. The build tools themselves find out whether a source has changed.
     """
     with locked(BIN) as lock:
-        copy_sources()
+        _copy_sources()
         for name in names:
-            yield name, _build(BUILDS[name], lock)
+            yield name, _make_program(BUILDS[name], lock)
 
 
-def copy_sources() -> None:
+def make_wheels(
+    names: Sequence[str], interpreters: Iterable[Interpreter]
+) -> Iterator[tuple[Message, Message]]:
+    """Build wheels of the extensions *names* for each interpreter, unless they are of the present
+    sources. Yield 'NAME for 3.14t', and why the build failed or NOTHING.
+
+    names: keys of EXTENSIONS
+    """
+    for interpreter in interpreters:
+        for name in names:
+            yield _wheel_label(name, interpreter), _make_wheel(EXTENSIONS[name], interpreter)
+
+
+def _copy_sources() -> None:
     """Copy the native sources of an installed gilscope to a writable folder, to build
     them there.
     """
@@ -161,7 +200,7 @@ def copy_sources() -> None:
         shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
 
 
-def find_missing_tools(tools: Iterable[str]) -> Message:
+def _missing_tools(tools: Iterable[str]) -> Message:
     """Return a message with the names of build tools that are not on PATH; NOTHING if all are on
     PATH.
     """
@@ -169,26 +208,24 @@ def find_missing_tools(tools: Iterable[str]) -> Message:
     return message("not built: needs {tools}", tools=absent) if absent else NOTHING
 
 
-def store_reason(path: Path, reason: Message) -> None:
-    """Write to the file *path* why a build failed."""
-    path.write_text(json.dumps(reason.to_json()), "utf-8")
+def _missing_wheel_tools(extension: Extension) -> Message:
+    no_uv = NOTHING if uv.find() else message("not built: needs uv (pip install uv)")
+    return _missing_tools(extension.tools) or no_uv
 
 
-def load_reason(path: Path) -> Message:
-    """Return why a build failed, read from the file *path* that store_reason() wrote."""
-    return Message.from_json(json.loads(path.read_text("utf-8")))
+def _why_not_built(reason_file: Path) -> Message:
+    """Return why the last build failed, or that there was none."""
+    if reason_file.exists():
+        return Message.from_json(json.loads(reason_file.read_text("utf-8")))
+    return message("not built; build it with: {program} native", program=PROGRAM)
 
 
-def _build(build: Build, lock: int) -> Message:
-    if absent := find_missing_tools(build.tools):
+def _make_program(build: Build, lock: int) -> Message:
+    if absent := _missing_tools(build.tools):
         return absent
-    reason = run_build(build.name, build.commands, lock, build.folder)
-    if reason:
-        store_reason(build.reason_file, reason)
-    else:
-        build.reason_file.unlink(missing_ok=True)
-        if build.built_file != build.installed_file:
-            _install_file(build.built_file, build.installed_file)
+    reason = run_build(build.name, build.commands, lock, build.reason_file, build.folder)
+    if not reason and build.built_file != build.installed_file:
+        _install_file(build.built_file, build.installed_file)
     return reason
 
 
@@ -204,46 +241,85 @@ def _install_file(made: Path, place: Path) -> None:
         beside.unlink(missing_ok=True)
 
 
+def _wheel_label(name: str, interpreter: Interpreter) -> Message:
+    return message("{extension} for {runtime}", extension=name, runtime=interpreter.name)
+
+
+def _wheel_folder(extension: Extension, interpreter: Interpreter) -> Path:
+    """Return the wheel's folder, named by a digest of its sources and of the interpreter's path,
+    version and build.
+    """
+    own = files_in(NATIVE_SOURCES / extension.name, WHEEL_SOURCES)
+    borrowed = (str(NATIVE_SOURCES / name) for name in extension.borrowed)
+    sources = file_digests(chain(own, borrowed), str(NATIVE_SOURCES))
+    digest = short_digest((sorted(sources.items()), sorted(interpreter.identity.items())))
+    return WHEELS / f"{extension.name}-{interpreter.name}-{digest}"
+
+
+def _make_wheel(extension: Extension, interpreter: Interpreter) -> Message:
+    """Build a wheel in another folder, so that each wheel in its own folder is complete. Return why
+    the build failed, or NOTHING.
+    """
+    folder = _wheel_folder(extension, interpreter)
+    made = folder / "made"
+    asked = ("--python", interpreter.executable, "--out-dir", made, NATIVE_BUILDS / extension.name)
+    command = [str(uv.find()), "build", "--wheel", *map(str, asked)]
+    with locked(folder) as lock:
+        if any(folder.glob("*.whl")):
+            return NOTHING
+        if absent := _missing_wheel_tools(extension):
+            return absent
+        _copy_sources()
+        reason = run_build(extension.name, [command], lock, folder / REASON_FILE)
+        for built in made.glob("*.whl"):
+            built.rename(folder / built.name)
+        return reason
+
+
 def sources_in(folder: Path) -> Iterator[str]:
     """Yield the source files of native programs in *folder*."""
-    return files_in(folder, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
+    return files_in(folder, PROGRAM_SOURCES, {*MADE_FOLDERS, "bin"})
 
 
 def run_build(
     name: str,
     commands: Iterable[Sequence[str]],
     lock: int,
+    reason_file: Path,
     folder: Path | None = None,
-    timeout_s: float = BUILD_TIMEOUT_S,
 ) -> Message:
     """Run the commands that build the program or wheel *name* in *folder*. Return why they failed,
-    or NOTHING.
+    or NOTHING, and keep the reason in its file.
 
     The commands inherit *lock* (lab.folders). If this process is killed, the next builder waits
     until the command ends.
     """
     output, environment = "", scrubbed_environment() | {"NO_COLOR": "1"}
     for command in commands:
-        line = " ".join(command)
+        line, reason = " ".join(command), NOTHING
         try:
-            done = run(command, timeout_s, environment, cwd=folder, pass_fds=(lock,))
-        except subprocess.TimeoutExpired:
-            return message(
+            done = run(command, BUILD_TIMEOUT_S, environment, cwd=folder, pass_fds=(lock,))
+            output += done.stdout + done.stderr
+            if done.returncode:
+                reason = _explain_failure(name, line, output)
+        except subprocess.TimeoutExpired as late:
+            reason = message(
                 "not built: {command} did not end within {limit_s:g} s",
                 command=line,
-                limit_s=timeout_s,
+                limit_s=late.timeout,
             )
         except OSError as error:
-            return _broken(
+            reason = _broken(
                 message(
                     "{program} could not be started: {error}",
                     program=command[0],
                     error=error.strerror,
                 )
             )
-        output += done.stdout + done.stderr
-        if done.returncode:
-            return _explain_failure(name, line, output)
+        if reason:
+            reason_file.write_text(json.dumps(reason.to_json()), "utf-8")
+            return reason
+    reason_file.unlink(missing_ok=True)
     return NOTHING
 
 

@@ -79,6 +79,8 @@ _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
 _PROGRAM = re.compile(r"python3(\.[0-9]+)?t?")
 # the variable that begins with the table, and the table's first 8 bytes
 _RUNTIME = "_PyRuntime"
+# variables with the types `type` and `code`, by which objects are recognised
+TYPES = "PyType_Type", "PyCode_Type"
 _COOKIE = b"xdebugpy"
 _HEAD = struct.Struct("<8s2Q")  # cookie, version, free_threaded
 # letters of pre-releases in PY_VERSION_HEX; final releases (0xF) have none
@@ -207,13 +209,13 @@ class PythonMemory:
     def __init__(self, pid: int, names: Collection[str] = ()) -> None:
         """Open the memory of process *pid*. Raises NotReadable.
 
-        names: the wanted symbols
+        names: the wanted symbols, besides _PyRuntime and those of TYPES
         """
         self.pid = pid
         with ExitStack() as stack:
             try:
                 self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
-                self.file, self.symbols, self.offsets = self._find_table((_RUNTIME, *names))
+                self.file, self.symbols, self.offsets = self._find_table((_RUNTIME, *TYPES, *names))
             except READ_ERRORS as error:
                 raise NotReadable(f"process {pid}: {error}") from error
             stack.pop_all()
@@ -226,7 +228,7 @@ class PythonMemory:
     def _find_table(self, names: Collection[str]) -> tuple[Path, dict[str, Symbol], dict[str, int]]:
         for path, base in _interpreter_files(self.pid).items():
             known = read_symbols(path, names, base)
-            if _RUNTIME not in known:
+            if not {_RUNTIME, *TYPES} <= known.keys():
                 continue
             runtime = known[_RUNTIME].address
             cookie, version, _ = _HEAD.unpack(self.read(runtime, _HEAD.size))

@@ -9,9 +9,9 @@ import pytest
 
 from core.messages import BadInput
 from core.system import Extension
+from lab import native_builds
 from lab.environments.environment import EnvironmentFailed
-from lab.native import wheels
-from lab.native.wheels import make, wheel
+from lab.native_builds import make_wheels, wheel
 from lab.places import NATIVE_SOURCES
 from lab.python.interpreters import Interpreter
 from tests.lab.python.fake_pythons import pretend_uv
@@ -34,7 +34,7 @@ class Workshop:
     def make(self, interpreter: Interpreter | None = None) -> str:
         """Why `some` could not be built; empty where it is there."""
         one = interpreter or self.interpreter
-        [(what, reason)] = make(["some"], [one])
+        [(what, reason)] = make_wheels(["some"], [one])
         assert str(what) == f"some for {one.name}"
         return str(reason)
 
@@ -56,10 +56,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpret
     (native / "shared/client.hpp").write_text("one")
     (native / "some/lib.rs").write_text("fn main() {}")
     some = Extension(name="some", tools=("sh",), borrowed=("shared/client.hpp",))
-    monkeypatch.setattr(wheels, "NATIVE_SOURCES", native)
-    monkeypatch.setattr(wheels, "NATIVE_BUILDS", native)
-    monkeypatch.setattr(wheels, "WHEELS", native / "wheels")
-    monkeypatch.setattr(wheels, "EXTENSIONS", {"some": some})
+    monkeypatch.setattr(native_builds, "NATIVE_SOURCES", native)
+    monkeypatch.setattr(native_builds, "NATIVE_BUILDS", native)
+    monkeypatch.setattr(native_builds, "WHEELS", native / "wheels")
+    monkeypatch.setattr(native_builds, "EXTENSIONS", {"some": some})
     return Workshop(native, pretend_uv(monkeypatch, tmp_path, FAKE_UV), interpreter)
 
 
@@ -112,7 +112,7 @@ def test_a_missing_tool_is_the_reason_and_an_unknown_extension_is_refused_with_t
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needy = Extension(name="some", tools=("sh", "no-such-cargo"))
-    monkeypatch.setattr(wheels, "EXTENSIONS", {"some": needy})
+    monkeypatch.setattr(native_builds, "EXTENSIONS", {"some": needy})
     assert shop.make() == "not built: needs no-such-cargo"
     with pytest.raises(EnvironmentFailed, match="needs no-such-cargo"):
         shop.wheel()
@@ -122,7 +122,7 @@ def test_a_missing_tool_is_the_reason_and_an_unknown_extension_is_refused_with_t
 
 
 def test_a_failed_build_leaves_its_reason(shop: Workshop) -> None:
-    """tests/lab/native/test_programs.py has all that is made of the output of a build."""
+    """tests/lab/test_native_programs.py has all that is made of the output of a build."""
     failure = shop.log.with_name("log.fail")
     failure.write_text("CMake Error\n  some: not built: needs boost\nmore\n")
     assert shop.make() == "not built: needs boost"
@@ -133,6 +133,6 @@ def test_a_failed_build_leaves_its_reason(shop: Workshop) -> None:
 
 
 def test_the_extensions_that_systems_name_are_there() -> None:
-    for extension in wheels.EXTENSIONS.values():
+    for extension in native_builds.EXTENSIONS.values():
         for needed in (f"{extension.name}/pyproject.toml", *extension.borrowed):
             assert (NATIVE_SOURCES / needed).is_file()

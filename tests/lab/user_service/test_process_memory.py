@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.gil.process_memory import PythonProcess, build_in_file, python_process, read_gil_state
 from lab.run.measured_runtimes import Runtime
+from lab.user_service.process_memory import PythonProcess, build_in_file, python_process, read_gil_state
 from tests.conftest import runtime_or_skip
 from tests.lab.python.test_trust import NOBODY, as_root
 from tests.started import started

@@ -9,10 +9,10 @@ import pytest
 from commands import native
 from core.messages import BadInput
 from core.system import Program
+from lab import native_builds
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import lock_folder, locked
-from lab.native import programs
-from lab.native.programs import BUILDS, PROGRAMS, Build, command, make, missing, run_build
+from lab.native_builds import BUILDS, PROGRAMS, Build, command, make_programs, missing, run_build
 from tests.lab.python.fake_pythons import script
 
 NEEDS = "gilscope-test-compiler"
@@ -41,15 +41,15 @@ class Workshop:
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     """A workshop in place of the repository's native folder."""
     shop = Workshop(tmp_path)
-    monkeypatch.setattr(programs, "BIN", shop.bin)
-    monkeypatch.setattr(programs, "SHIPPED_PROGRAMS", shop.bin)
-    monkeypatch.setattr(programs, "BUILDS", {"one": shop.build()})
+    monkeypatch.setattr(native_builds, "BIN", shop.bin)
+    monkeypatch.setattr(native_builds, "SHIPPED_PROGRAMS", shop.bin)
+    monkeypatch.setattr(native_builds, "BUILDS", {"one": shop.build()})
     monkeypatch.setenv("PATH", f"{shop.tools}{os.pathsep}{os.environ['PATH']}")
     return shop
 
 
 def made(*names: str) -> list[tuple[str, str]]:
-    return [(name, str(reason)) for name, reason in make(names)]
+    return [(name, str(reason)) for name, reason in make_programs(names)]
 
 
 def test_a_program_is_built_put_into_its_place_and_started_from_there_once_its_tools_are_there(
@@ -83,18 +83,22 @@ def test_a_build_that_fails_says_its_errors_then_and_later_and_an_earlier_progra
     assert str(missing("one")) == ""
 
 
-def test_a_build_ends_with_all_that_it_started_which_then_holds_no_lock(tmp_path: Path) -> None:
+def test_a_build_ends_with_all_that_it_started_which_then_holds_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also if its time is over."""
+    why = tmp_path / "why"
     os.mkfifo(tmp_path / "fifo")
     with locked(tmp_path) as lock:
         outliving = f"(exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo) &"
-        reason = run_build("one", [["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"]], lock)
+        reason = run_build("one", [["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"]], lock, why)
     assert str(reason).endswith("failed: out / err")
     free = lock_folder(tmp_path, wait=False)
     assert free is not None
     os.close(free)
     with locked(tmp_path) as lock:
-        reason = run_build("one", [["sh", "-c", "sleep 30 & wait"]], lock, timeout_s=0.2)
+        monkeypatch.setattr(native_builds, "BUILD_TIMEOUT_S", 0.2)
+        reason = run_build("one", [["sh", "-c", "sleep 30 & wait"]], lock, why)
     assert str(reason).endswith("did not end within 0.2 s")
     with locked(tmp_path):
         pass
@@ -114,7 +118,7 @@ def test_a_cargo_that_can_build_nothing_is_not_a_program_that_does_not_compile(
 ) -> None:
     script(workshop.tools / "cargo", "echo 'error: rustc 1.85.0 is not supported by the packages:' >&2; exit 101")
     build = workshop.build()._replace(tools=("cargo",), commands=(("cargo", "build"),))
-    monkeypatch.setattr(programs, "BUILDS", {"one": build})
+    monkeypatch.setattr(native_builds, "BUILDS", {"one": build})
     assert made("one")[0][1].startswith("not built: cargo build failed: error: rustc")
     script(workshop.tools / "cargo", "echo 'error: could not compile `loadgen`' >&2; exit 101")
     assert made("one")[0][1].startswith("not built, although all build tools are installed: cargo build failed")
@@ -127,7 +131,9 @@ def test_a_library_that_the_build_names_is_the_reason(workshop: Workshop) -> Non
 
 
 def test_a_jar_is_started_by_java(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "BUILDS", {"one": workshop.build()._replace(built_file=workshop.sources / "one.jar")})
+    monkeypatch.setattr(
+        native_builds, "BUILDS", {"one": workshop.build()._replace(built_file=workshop.sources / "one.jar")}
+    )
     workshop.bin.mkdir()
     jar = workshop.bin / "one.jar"
     jar.touch()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.gil.switching import MOST_NOTICES, notices
+from lab.process_output import MOST_NOTICES, notices
 
 LINES = """\
 RuntimeError: dictionary changed size during iteration

@@ -9,7 +9,7 @@ import yaml
 
 from core.messages import BadInput
 from lab.environments.requirements import Requirements
-from lab.gil.package_audit import NO_WHEEL, NOT_INSTALLABLE, PackageFinding, audit, read_requirements
+from lab.project.package_audit import NO_WHEEL, NOT_INSTALLABLE, PackageFinding, audit, read_requirements
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
