@@ -329,6 +329,7 @@ class Section:
     answer:   sentences in large type; notes: explanations in small type; texts: preformatted text
     parts:    subsections; folded: whether the page folds the section under its title
     terminal: the sentences and tables that a terminal shows of the section
+    bug:      the bug that prevented the section, if its sentences only say so
     """
 
     key: str
@@ -344,6 +345,7 @@ class Section:
     parts: Sequence["Section"] = ()
     folded: bool = False
     terminal: Sequence[Message | Table] = ()
+    bug: Message = NOTHING
 
     def __bool__(self) -> bool:
         """Whether the section has content of its own: notes, texts and flames alone are none."""

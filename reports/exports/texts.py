@@ -1,7 +1,6 @@
-"""A run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each
-measurement.
+"""A run as CSV and as JSON with figures. cells.csv has raw integers of each measurement.
 
-reports/write.py writes text_files(), `--json` prints as_json() (commands/report.py), and
+reports/write.py writes sheets(), `--json` prints as_json() (commands/report.py), and
 reports/frame.py takes cell_lines(). Keys and columns are an interface to users (docs/report.md);
 those of figures come from METRICS and ROW_METRICS (analysis/metrics.py). None is written as an
 empty field, and stays None in JSON.
@@ -17,15 +16,11 @@ from analysis.cell_index import Row
 from analysis.metrics import METRICS, ROW_METRICS, pooled
 from analysis.routes import MEAN
 from analysis.settings import parameter_names, value_text
-from core.languages import Language, printable
+from core.languages import printable
 from record.comparison import VALUE
 from record.run_file import to_json
 from record.saved_run import CellResult, Run
-from reports.document.model import Document
-from reports.render.markdown import markdown as rendered
 from reports.view import View
-
-Texts = dict[str, Callable[[], str]]
 
 
 def as_json(view: View) -> dict[str, Any]:
@@ -54,21 +49,13 @@ def _row_as_json(row: Row) -> dict[str, Any]:
     }
 
 
-def text_files(view: View, document: Document, language: Language) -> Texts:
-    """Return {file name: function that makes the content of the file} for the CSV and Markdown
-    files of a run.
-
-    document: the report of the run
+def sheets(view: View) -> dict[str, Callable[[], str]]:
+    """Return {file name: function that makes the content of the file} for the CSV files of a
+    run.
     """
     # functions, so that write_all() can make each file on its own
-    files: Texts = {
-        "findings.md": lambda: rendered(document, language),
-        "table.csv": lambda: rows_sheet(view.rows),
-        "cells.csv": lambda: cells_sheet(view.run),
-    }
-    if view.routes:
-        files["routes.csv"] = lambda: routes_sheet(view)
-    return files
+    made = {"table.csv": lambda: rows_sheet(view.rows), "cells.csv": lambda: cells_sheet(view.run)}
+    return made | ({"routes.csv": lambda: routes_sheet(view)} if view.routes else {})
 
 
 # first characters of what a spreadsheet takes for a formula; the last four are full-width = + - @

@@ -1,6 +1,6 @@
 """The renderer of a document as Markdown. Only this module escapes texts for Markdown.
 
-reports/exports/texts.py writes it as a file of a run, and the commands stress and audit print it.
+reports/write.py writes it as a file of a run, and the commands stress and audit print it.
 A section's flame graphs, and the texts that it has for a terminal, are left out.
 """
 

@@ -3,7 +3,7 @@ parameters.
 
 A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
 for the page and for the terminal. section() only makes a value, which reports/render/ writes.
-reports/run_document.py also shows size_line() at the top of the page.
+reports/write.py also shows size_line() at the top of the page.
 """
 
 from collections.abc import Mapping, Sequence
