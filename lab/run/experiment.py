@@ -44,7 +44,7 @@ MOST_STARTS = 2  # after so many equal failures, a user's service is not started
 class Progress(Protocol):
     """A display of a run's progress, which counts its finished measurements (cells).
 
-    reports/terminal/progress.py has the displays.
+    reports/render/progress.py has the displays.
     """
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:

@@ -36,13 +36,11 @@ from core.messages import (
     verbatim,
 )
 from core.request_plan import Request
-from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
 from reports.parts import swept_values as sweeps
 from reports.parts.best_settings import best_sentences
 from reports.parts.comparison_table import lacks_verdict
-from reports.parts.gaps import missing_runtimes
 from reports.parts.headline import (
     by_setting,
     gains,
@@ -53,6 +51,7 @@ from reports.parts.headline import (
     ratio_text,
     tails_text,
 )
+from reports.parts.run_words import command_line, missing_runtimes, more_blocks_command
 from reports.view import View
 
 # of the table of several settings: its lines and the names of settings above them, except the first

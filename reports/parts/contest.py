@@ -30,7 +30,7 @@ from reports.document.shapes import (
     of_row,
     table,
 )
-from reports.parts.gaps import absent_sentences
+from reports.parts.run_words import absent_sentences
 from reports.view import View
 
 KEY = "record"  # id of the section; a report has at most one ranking

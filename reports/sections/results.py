@@ -27,8 +27,7 @@ from reports.document.shapes import (
     most_throughput,
     of_row,
 )
-from reports.parts.gaps import absent_sentences, missing_runtimes
-from reports.parts.method_words import method_words
+from reports.parts.run_words import absent_sentences, method_words, missing_runtimes
 from reports.view import View
 
 PLACE = 40  # in the order of sections (reports/sections/__init__.py)

@@ -32,7 +32,7 @@ from core.cell import Cell, Value
 from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
 from record.saved_run import CellResult
-from reports.render.console import terminal
+from reports.render.terminal import terminal
 
 BAR_WIDTH = 12  # columns of the terminal
 STARTING = message("starting the programs beside the service")
