@@ -37,16 +37,15 @@ def as_json(view: View) -> dict[str, Any]:
 
 
 def _row_as_json(row: Row) -> dict[str, Any]:
-    return {
-        "system": row.system,
-        "runtime": row.runtime,
-        "params": dict(row.params),
-        "status": row.state,
-        "figures": {
-            key: {"value": value, "unit": ROW_METRICS[key].raw_unit}
-            for key, value in row.columns.items()
-        },
+    figures = {
+        key: {"value": value, "unit": ROW_METRICS[key].raw_unit}
+        for key, value in row.columns.items()
     }
+    return {**_identity(row), "status": row.state, "figures": figures}
+
+
+def _identity(row: Row) -> dict[str, Any]:
+    return {"system": row.system, "runtime": row.runtime, "params": dict(row.params)}
 
 
 def sheets(view: View) -> dict[str, Callable[[], str]]:
@@ -73,11 +72,8 @@ def cells_sheet(run: Run) -> str:
     means unknown.
     """
     names = parameter_names(run.cells)
-    return _sheet(
-        # as text, so that None (no limit) differs from a parameter that the cell does not have
-        {**line, **_params(cell.params, names)}
-        for cell, line in zip(run.cells, cell_lines(run), strict=True)
-    )
+    # as text, so that None (no limit) differs from a parameter that the cell does not have
+    return _sheet(_cell_line(cell, _params(cell.params, names)) for cell in run.cells)
 
 
 def cell_lines(run: Run) -> list[dict[str, Any]]:
@@ -86,17 +82,17 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
 
     NUM_MAX_CONNS is also None if there is no limit.
     """
-    names = parameter_names(run.cells)
-    return [_cell_line(cell, names) for cell in run.cells]
+    absent = dict.fromkeys(parameter_names(run.cells))
+    return [_cell_line(cell, {**absent, **cell.params}) for cell in run.cells]
 
 
-def _cell_line(cell: CellResult, names: Sequence[str]) -> dict[str, Any]:
+def _cell_line(cell: CellResult, params: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: getattr(cell, name) for name in _IDENTITY},
         "client_runtime": cell.client_runtime or cell.runtime,
         "status": cell.status,
         "reason": " ".join(str(cell.reason).split()),
-        **{name: cell.params.get(name) for name in names},
+        **params,
         **{metric.key: metric.read(cell) for metric in METRICS.values()},
     }
 
@@ -139,12 +135,10 @@ def route_lines(view: View) -> list[dict[str, Any]]:
     for route in view.routes:
         row = route.row
         line = {
-            "system": row.system,
-            "runtime": row.runtime,
-            "params": dict(row.params),
+            **_identity(row),
             **{name: getattr(route, name) for name in _ROUTE},
             "mean_ns": MEAN.median(row.good),
-            **{name: (row.figures or {}).get(name) for name in ("p50_ns", "p99_ns")},
+            **{name: row.columns.get(name) for name in ("p50_ns", "p99_ns")},
             "pooled": " ".join(sorted(pooled(row.good) & {"p50", "p99"})),
             **dict.fromkeys(("compared_with", *_SPEED)),
         }
@@ -161,10 +155,8 @@ def route_lines(view: View) -> list[dict[str, Any]]:
 
 # A parameter that *params* does not have is an empty text.
 def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    return {
-        **dict.fromkeys(names, ""),
-        **{name: value_text(params[name]) for name in names if name in params},
-    }
+    texts = {name: value_text(value) for name, value in params.items()}
+    return {**dict.fromkeys(names, ""), **texts}
 
 
 # The first line gives the heads, so all lines need the same keys in the same order. Without lines,
@@ -180,14 +172,10 @@ def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return _defused(printable(value))
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def _defused(text: str) -> str:
-    """Return text with an apostrophe before it if a spreadsheet could interpret it as a formula.
-
-    Numbers and dashes are not changed. Source: OWASP, CSV Injection.
+    """Return a value as a sheet has it. A text that a spreadsheet could interpret as a formula
+    begins with an apostrophe, unless it is a number or a dash. Source: OWASP, CSV Injection.
     """
-    return f"'{text}" if text.startswith(FORMULA) and not _NUMBER.fullmatch(text) else text
+    if isinstance(value, str):
+        text = printable(value)
+        return f"'{text}" if text.startswith(FORMULA) and not _NUMBER.fullmatch(text) else text
+    return f"{value:.6g}" if isinstance(value, float) else value

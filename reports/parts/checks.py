@@ -46,7 +46,6 @@ from reports.view import View
 # states of a check, which are also CSS classes of render/templates/page.css
 PASSED, WARNING, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 NOT_RECORDED = message("not recorded in any measurement")
-NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total")
 MOST_NOISE = 0.10  # noise floor, as a distance from a ratio of 1
 MOST_NAMED = 4  # settings that the finding on sleeping cores names
 MOST_DEPENDENT = 0.20  # share of comparisons; a few look dependent by chance
@@ -281,9 +280,9 @@ def _check_idle(view: View) -> Check:
         "measured",
         share=max(used.values(), default=0.0),
     )
-    return _result(
-        listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_IDLE
-    )
+    unknown = message("no runtime or service was idle for 0.5 s or longer in total")
+    cells = of_cells(view.run.cells) if used else ""
+    return _result(listed(busy, SEMICOLON) or seen, busy, cells, unknown)
 
 
 def _check_quiet(view: View) -> Check:

@@ -133,8 +133,6 @@ class _Words:
         if datum.strip is not None:
             return Markup(_strips().drawing(datum.strip))
         text = datum.text(self.language)
-        if datum.code:
-            return unbroken(text)
         named = soft(text)
         mark, _, word = text.partition(" ")
         # If the text is a sign, a blank and words (SIGNS in parts/comparison_table.py), narrow
@@ -194,15 +192,6 @@ def escaped(text: str) -> str:
 def soft(text: str) -> Markup:
     """Return text as mark-up in which long names may break after an underscore."""
     return Markup(escaped(text).replace("_", "_<wbr>"))
-
-
-def unbroken(command: str) -> Markup:
-    """Return a command as mark-up that does not break within words, because broken flags are hard
-    to read.
-    """
-    return Markup(
-        f"<code>{' '.join(f'<span>{escaped(word)}</span>' for word in command.split())}</code>"
-    )
 
 
 @cache

@@ -44,11 +44,11 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
         return [_escaped(language.text(words)) for words in messages if words]
 
     listed = texts([*section.answer, *section.sentences])
-    pictures = [
-        f"![{_alternative(language.text(figure.title or figure.caption))}]"
-        f"({PICTURE.format(key=figure.key)})"
-        for figure in section.figures
-    ]
+    pictures = []
+    for figure in section.figures:
+        # the alternative text of a picture ends at the first bracket
+        words = _escaped(language.text(figure.title or figure.caption)).replace("]", "\\]")
+        pictures.append(f"![{words}]({PICTURE.format(key=figure.key)})")
     tables = [*(figure.table for figure in section.figures if figure.table), *section.tables]
     body = [
         *(["\n".join(f"- {line}" for line in listed)] if len(listed) > 1 else listed),
@@ -132,8 +132,3 @@ def _escaped(text: str) -> str:
 def _in_line(text: str) -> str:
     """Return text on one line, escaped for use within a line, such as in a table cell."""
     return _INLINE.sub(r"\\\1", " ".join(text.split()))
-
-
-def _alternative(text: str) -> str:
-    """Return text escaped for use as a picture's alternative text."""
-    return _escaped(text).replace("]", "\\]")

@@ -21,7 +21,7 @@ from reports.document.shapes import (
     BARS,
     POOLED,
     ROOM,
-    bar_strip,
+    bar,
     marked,
     metric_head,
     most_throughput,
@@ -77,17 +77,16 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         trouble = words(row.trouble or state, state="trouble", cells=cells)
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
-        # A ratio also comes from the cells under the first runtime.
-        both = of_cells([*row.first, *row.cells])
-        bar = Datum(strip=bar_strip(row, most, look, row.runtime), cells=cells)
         of_all, numbers = pooled(row.good), []
         for key, (_, form) in shown.items():
-            trace = both if key == RATIO else cells
+            # A ratio also comes from the cells under the first runtime.
+            trace = of_cells([*row.first, *row.cells]) if key == RATIO else cells
             is_pooled = ROW_METRICS[key].percentile in of_all
             numbers.append(
                 number(row.columns.get(key), marked(form) if is_pooled else form, trace, key)
             )
-        return name, bar, *numbers, *[trouble if row.trouble else words(state)] * has_status
+        status = trouble if row.trouble else words(state)
+        return name, bar(row, most, look), *numbers, *[status] * has_status
 
     return Table(
         name=TITLE,

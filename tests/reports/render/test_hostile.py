@@ -56,7 +56,7 @@ COMMAND = re.compile(r"^\s*(::[\w-]+.*?::|##\[)", re.MULTILINE)
 def document(text: str) -> Document:
     plain = verbatim(text)
     said = message("Service {name} said: {text}", name=text, text=traced(text, "cells"))
-    table = plain_table(plain, (plain, plain), [(words(text, code=True), text)], titled=True, caption=plain)
+    table = plain_table(plain, (plain, plain), [(words(text), text)], titled=True, caption=plain)
     axis = Axis(label=plain, low=0, high=1)
     curve = Curve(name=text, look=0, line=((0, 0), (1, 1)), marks=(Mark(x=0, y=0, tip=text, cells="cells"),))
     panel = Panel(title=plain, across=axis, up=axis, curves=(curve,))
