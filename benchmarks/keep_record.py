@@ -21,7 +21,7 @@ from lab.places import REPOSITORY
 from record.result_parts import AnswersByTime
 from record.run_file import RunFile, load
 from record.saved_run import CellResult, Run
-from reports.command_lines import command_line
+from reports.parts.run_words import command_line
 
 TABLE = "table.csv"
 

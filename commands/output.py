@@ -86,8 +86,7 @@ class Output:
 
     def print_section(self, section: "Section") -> None:
         """Print a section of a report on standard output, as it is: no secrets are looked for."""
-        from reports.render.console import terminal
-        from reports.render.terminal import print_section
+        from reports.render.terminal import print_section, terminal
 
         print_section(section, terminal(), self.language)
 

@@ -49,8 +49,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _print(plan: Plan, profiles: int) -> None:
-    from reports.render.console import terminal
-    from reports.render.terminal import print_table
+    from reports.render.terminal import print_table, terminal
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)

@@ -75,8 +75,7 @@ def _print(written: Written) -> None:
 
     from reports.document.model import Section
     from reports.parts.answer import with_page
-    from reports.render.console import terminal
-    from reports.render.terminal import print_section
+    from reports.render.terminal import print_section, terminal
     from reports.sections import sections
 
     console = terminal()

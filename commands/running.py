@@ -275,7 +275,7 @@ def _expect_end(plan: Plan) -> None:
 def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None:
     from analysis.settings import service_names
     from lab.run.experiment import RunInProgress, carry_out, search_capacity
-    from reports.terminal.progress import display
+    from reports.render.progress import display
 
     try:
         until, objectives = order.plan.until, order.plan.objectives

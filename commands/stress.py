@@ -153,7 +153,7 @@ def run_stress(
     from lab.run.stress_rounds import SWITCH_INTERVAL_S, carry_out
     from reports.render.html import page
     from reports.render.markdown import markdown
-    from reports.terminal.stress_report import findings, stress_document
+    from reports.stress_report import findings, stress_document
 
     entries = plan.entries()
     stress = Stress(

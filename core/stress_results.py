@@ -2,7 +2,7 @@
 in rounds.
 
 lab/run/stress_rounds.py makes the rounds, commands/stress.py collects them in a Stress and writes
-stress.json, and reports/terminal/stress_report.py prints it. The fields are the keys of the file.
+stress.json, and reports/stress_report.py prints it. The fields are the keys of the file.
 """
 
 from collections.abc import Mapping

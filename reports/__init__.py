@@ -2,9 +2,10 @@
 page, and files for other programs.
 
 From the ground up: document/ has the types of a report and the builders of its tables. view.py
-derives facts from a saved run. render/ writes documents as HTML, Markdown, SVG and terminal text.
-parts/ has what several sections share, sections/ has a module for each section, and run_document.py
-puts them in order. compare/ is about several saved runs, exports/ makes files for other programs,
-and terminal/ prints lists, progress and stress tests. write.py writes all files of a run's report,
-and frame.py is for notebooks. tests/test_import_table.yaml (`reports`) says which may import which.
+derives facts from a saved run, and stress_report.py is about a stress test. render/ writes
+documents as HTML, Markdown, SVG and terminal text, and prints the progress of a run and a list of
+runs. parts/ has what several sections share, and sections/ has a module for each section. compare/
+is about several saved runs, and exports/ makes files for other programs. write.py makes the report
+of a run and writes all files of it, and frame.py is for notebooks. tests/test_import_table.yaml
+(`reports`) says which may import which.
 """

@@ -44,7 +44,7 @@ MOST_PROCESSES = 400
 class Progress(Protocol):
     """A display of a run's progress, which counts its finished measurements (cells).
 
-    reports/terminal/progress.py has the displays.
+    reports/render/progress.py has the displays.
     """
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:

@@ -203,7 +203,7 @@ class Datum:
     cells, figure: the cells that the datum comes from, and the name of their figure; leads: whether
         it links to them
     look:     index of the arm's style, for an arm's name
-    state:    CSS class (passed, faster, ...); hint: tooltip; code: whether the words are a command
+    state:    CSS class (passed, faster, ...); hint: tooltip
     raw:      sort key; anchor: id of the table line on the page
     """
 
@@ -221,7 +221,6 @@ class Datum:
     look: int | None = None
     state: str = ""
     hint: Message = NOTHING
-    code: bool = False
     raw: str = ""
     anchor: str = ""
 
@@ -241,18 +240,13 @@ class Datum:
 
 
 def interval(value: float, low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """Return a value with its interval as text, such as '1.31 [1.26, 1.37]'. Leave out an infinite
-    interval.
+    """Return a value with its interval as text: '1.31 [1.26, 1.37]', or '1.31 (1.26 - 1.37)' with
+    the minimum and maximum of a few blocks. Leave out an infinite interval.
     """
-    text = bounds(low, high, form, is_range=is_range)
-    return f"{form(value)} {text}" if isfinite(low) and isfinite(high) else form(value)
-
-
-def bounds(low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """Return an interval as text: '[1.26, 1.37]', or '(1.26 - 1.37)' for the minimum and maximum of
-    a few blocks.
-    """
-    return f"({form(low)} - {form(high)})" if is_range else f"[{form(low)}, {form(high)}]"
+    if not (isfinite(low) and isfinite(high)):
+        return form(value)
+    ends = f"({form(low)} - {form(high)})" if is_range else f"[{form(low)}, {form(high)}]"
+    return f"{form(value)} {ends}"
 
 
 def estimate(of: Estimate, form: Form) -> str:
@@ -329,6 +323,7 @@ class Section:
     answer:   sentences in large type; notes: explanations in small type; texts: preformatted text
     parts:    subsections; folded: whether the page folds the section under its title
     terminal: the sentences and tables that a terminal shows of the section
+    bug:      the bug that prevented the section, if its sentences only say so
     """
 
     key: str
@@ -344,17 +339,12 @@ class Section:
     parts: Sequence["Section"] = ()
     folded: bool = False
     terminal: Sequence[Message | Table] = ()
+    bug: Message = NOTHING
 
     def __bool__(self) -> bool:
         """Whether the section has content of its own: notes, texts and flames alone are none."""
-        return bool(
-            self.answer
-            or self.sentences
-            or any(self.tables)
-            or self.figures
-            or any(self.parts)
-            or any(self.terminal)
-        )
+        parts = (*self.tables, *self.parts, *self.terminal)
+        return any((self.answer, self.sentences, self.figures, *parts))
 
 
 @dataclass(frozen=True, kw_only=True)

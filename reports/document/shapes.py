@@ -122,15 +122,13 @@ def metric_head(
     items: what the table shows; read: returns the metric's value of an item; None if unknown
     """
     decisive = METRICS["p50_ns"] if metric.percentile else metric
-    scale = metric.scale(
-        max((value for item in items if (value := read(decisive, item))), default=0.0)
-    )
+    values = filter(None, (read(decisive, item) for item in items))
+    scale = metric.scale(max(values, default=0.0))
     over = metric.over
     if scale.name and over:
         over = message("{name} {unit}", name=over, unit=scale.name)
-    return Column(
-        head=with_unit(metric.label, scale), is_number=True, brief=metric.brief, over=over
-    ), scale.form
+    head = with_unit(metric.label, scale)
+    return Column(head=head, is_number=True, brief=metric.brief, over=over), scale.form
 
 
 def marked(form: Form) -> Form:
@@ -165,23 +163,24 @@ def of_row(metric: Metric, row: Row) -> float | None:
     return value
 
 
-def bar_strip(row: Row, end: float, look: int, name: str) -> Strip:
-    """Return a drawing (strip) of a row's throughput: a bar up to the median, and a mark for each
-    block.
+def bar(row: Row, end: float, look: int, name: str = "") -> Datum:
+    """Return a drawing of a row's throughput: a bar up to the median, and a mark for each block.
 
     row: a row with at least one cell that is ok
     end: the end of the scale, which begins at 0
+    name: what the row stands for; its runtime by default
     """
     values = [THROUGHPUT.read(cell) or 0.0 for cell in row.good]
     middle = median(values)
-    return Strip(
+    strip = Strip(
         high=end,
         # strips.html fills a bar with the pattern that its last class names
         bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
         marks=values,
         look=look,
-        tip=f"{name}: {whole(middle)}",
+        tip=f"{name or row.runtime}: {whole(middle)}",
     )
+    return Datum(strip=strip, cells=row.trace)
 
 
 def most_throughput(rows: Iterable[Row]) -> float:
@@ -214,7 +213,7 @@ def tip(name: str | Message, value: str) -> Message:
 
 
 ROOM = 1.02  # end of a scale of bars, as a multiple of the longest
-# caption of a table with strips of bar_strip()
+# caption of a table with drawings of bar()
 BARS = message(
     "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single "
     "blocks. {better}",

@@ -11,19 +11,19 @@ from core.files import write
 from core.messages import BadInput
 from record.saved_run import PLOTS, PROFILES
 
-PAGE = "report.html"
+PAGE, FINDINGS = "report.html", "findings.md"
 # of the command stress
 STRESS, STRESS_TEXT, STRESS_PAGE = "stress.json", "stress.md", "stress.html"
-# made by text_files() in texts.py
-TEXTS = ("table.csv", "routes.csv", "cells.csv", "findings.md")
+SHEETS = ("table.csv", "routes.csv", "cells.csv")  # made by sheets() in texts.py
 IN_FOLDER = (
     PAGE,
+    FINDINGS,
     PLOTS,
     PROFILES,
     STRESS,
     STRESS_TEXT,
     STRESS_PAGE,
-    *TEXTS,
+    *SHEETS,
 )  # beside result.json
 
 

@@ -39,10 +39,9 @@ def export(view: View, to: Path) -> tuple[list[Path], list[Message]]:
             "says what failed.",
             run=view.run.run_id,
         )
-    files = {path: _document(view, arm) for arm, path in _paths(to, arms).items()}
     texts = {
-        path: json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        for path, document in files.items()
+        path: json.dumps(_document(view, arm), indent=1, ensure_ascii=False) + "\n"
+        for arm, path in _paths(to, arms).items()
     }
     left_out = [
         message("{name} ({arm}): {trouble}", name=_name(row), arm=row.runtime, trouble=row.trouble)

@@ -1,7 +1,6 @@
-"""A run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each
-measurement.
+"""A run as CSV and as JSON with figures. cells.csv has raw integers of each measurement.
 
-reports/write.py writes text_files(), `--json` prints as_json() (commands/report.py), and
+reports/write.py writes sheets(), `--json` prints as_json() (commands/report.py), and
 reports/frame.py takes cell_lines(). Keys and columns are an interface to users (docs/report.md);
 those of figures come from METRICS and ROW_METRICS (analysis/metrics.py). None is written as an
 empty field, and stays None in JSON.
@@ -17,15 +16,11 @@ from analysis.cell_index import Row
 from analysis.metrics import METRICS, ROW_METRICS, pooled
 from analysis.routes import MEAN
 from analysis.settings import parameter_names, value_text
-from core.languages import Language, printable
+from core.languages import printable
 from record.comparison import VALUE
 from record.run_file import to_json
 from record.saved_run import CellResult, Run
-from reports.document.model import Document
-from reports.render.markdown import markdown as rendered
 from reports.view import View
-
-Texts = dict[str, Callable[[], str]]
 
 
 def as_json(view: View) -> dict[str, Any]:
@@ -42,33 +37,24 @@ def as_json(view: View) -> dict[str, Any]:
 
 
 def _row_as_json(row: Row) -> dict[str, Any]:
-    return {
-        "system": row.system,
-        "runtime": row.runtime,
-        "params": dict(row.params),
-        "status": row.state,
-        "figures": {
-            key: {"value": value, "unit": ROW_METRICS[key].raw_unit}
-            for key, value in row.columns.items()
-        },
+    figures = {
+        key: {"value": value, "unit": ROW_METRICS[key].raw_unit}
+        for key, value in row.columns.items()
     }
+    return {**_identity(row), "status": row.state, "figures": figures}
 
 
-def text_files(view: View, document: Document, language: Language) -> Texts:
-    """Return {file name: function that makes the content of the file} for the CSV and Markdown
-    files of a run.
+def _identity(row: Row) -> dict[str, Any]:
+    return {"system": row.system, "runtime": row.runtime, "params": dict(row.params)}
 
-    document: the report of the run
+
+def sheets(view: View) -> dict[str, Callable[[], str]]:
+    """Return {file name: function that makes the content of the file} for the CSV files of a
+    run.
     """
     # functions, so that write_all() can make each file on its own
-    files: Texts = {
-        "findings.md": lambda: rendered(document, language),
-        "table.csv": lambda: rows_sheet(view.rows),
-        "cells.csv": lambda: cells_sheet(view.run),
-    }
-    if view.routes:
-        files["routes.csv"] = lambda: routes_sheet(view)
-    return files
+    made = {"table.csv": lambda: rows_sheet(view.rows), "cells.csv": lambda: cells_sheet(view.run)}
+    return made | ({"routes.csv": lambda: routes_sheet(view)} if view.routes else {})
 
 
 # first characters of what a spreadsheet takes for a formula; the last four are full-width = + - @
@@ -86,11 +72,8 @@ def cells_sheet(run: Run) -> str:
     means unknown.
     """
     names = parameter_names(run.cells)
-    return _sheet(
-        # as text, so that None (no limit) differs from a parameter that the cell does not have
-        {**line, **_params(cell.params, names)}
-        for cell, line in zip(run.cells, cell_lines(run), strict=True)
-    )
+    # as text, so that None (no limit) differs from a parameter that the cell does not have
+    return _sheet(_cell_line(cell, _params(cell.params, names)) for cell in run.cells)
 
 
 def cell_lines(run: Run) -> list[dict[str, Any]]:
@@ -99,17 +82,17 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
 
     NUM_MAX_CONNS is also None if there is no limit.
     """
-    names = parameter_names(run.cells)
-    return [_cell_line(cell, names) for cell in run.cells]
+    absent = dict.fromkeys(parameter_names(run.cells))
+    return [_cell_line(cell, {**absent, **cell.params}) for cell in run.cells]
 
 
-def _cell_line(cell: CellResult, names: Sequence[str]) -> dict[str, Any]:
+def _cell_line(cell: CellResult, params: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: getattr(cell, name) for name in _IDENTITY},
         "client_runtime": cell.client_runtime or cell.runtime,
         "status": cell.status,
         "reason": " ".join(str(cell.reason).split()),
-        **{name: cell.params.get(name) for name in names},
+        **params,
         **{metric.key: metric.read(cell) for metric in METRICS.values()},
     }
 
@@ -152,12 +135,10 @@ def route_lines(view: View) -> list[dict[str, Any]]:
     for route in view.routes:
         row = route.row
         line = {
-            "system": row.system,
-            "runtime": row.runtime,
-            "params": dict(row.params),
+            **_identity(row),
             **{name: getattr(route, name) for name in _ROUTE},
             "mean_ns": MEAN.median(row.good),
-            **{name: (row.figures or {}).get(name) for name in ("p50_ns", "p99_ns")},
+            **{name: row.columns.get(name) for name in ("p50_ns", "p99_ns")},
             "pooled": " ".join(sorted(pooled(row.good) & {"p50", "p99"})),
             **dict.fromkeys(("compared_with", *_SPEED)),
         }
@@ -174,10 +155,8 @@ def route_lines(view: View) -> list[dict[str, Any]]:
 
 # A parameter that *params* does not have is an empty text.
 def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    return {
-        **dict.fromkeys(names, ""),
-        **{name: value_text(params[name]) for name in names if name in params},
-    }
+    texts = {name: value_text(value) for name, value in params.items()}
+    return {**dict.fromkeys(names, ""), **texts}
 
 
 # The first line gives the heads, so all lines need the same keys in the same order. Without lines,
@@ -193,14 +172,10 @@ def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return _defused(printable(value))
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def _defused(text: str) -> str:
-    """Return text with an apostrophe before it if a spreadsheet could interpret it as a formula.
-
-    Numbers and dashes are not changed. Source: OWASP, CSV Injection.
+    """Return a value as a sheet has it. A text that a spreadsheet could interpret as a formula
+    begins with an apostrophe, unless it is a number or a dash. Source: OWASP, CSV Injection.
     """
-    return f"'{text}" if text.startswith(FORMULA) and not _NUMBER.fullmatch(text) else text
+    if isinstance(value, str):
+        text = printable(value)
+        return f"'{text}" if text.startswith(FORMULA) and not _NUMBER.fullmatch(text) else text
+    return f"{value:.6g}" if isinstance(value, float) else value

@@ -37,13 +37,11 @@ from core.messages import (
 )
 from core.request_plan import Request
 from record.comparison import DIFFERENT
-from reports.command_lines import command_line, more_blocks_command
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
 from reports.parts import swept_values as sweeps
 from reports.parts.best_settings import best_sentences
 from reports.parts.comparison_table import lacks_verdict
-from reports.parts.gaps import missing_runtimes
 from reports.parts.headline import (
     by_setting,
     gains,
@@ -54,6 +52,7 @@ from reports.parts.headline import (
     ratio_text,
     tails_text,
 )
+from reports.parts.run_words import command_line, missing_runtimes, more_blocks_command
 from reports.view import View
 
 # of the table of several settings: its lines and the names of settings above them, except the first
@@ -61,25 +60,12 @@ MOST_LINES = 12
 MOST_CONFOUNDS = 2  # that the caution names; the section "Validity" names all
 MOST_SENTENCES = 6  # on the best setting
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
-ONE_CORE = message(
-    "This run had 1 core, so threads could not run in parallel, with the GIL or without."
-)
-REPEAT = message("Repeat this run on a quiet machine before you rely on the result: {reason}.")
-CPU_PER_REQUEST = {  # whether the factor is 1 or more, which means less CPU time
-    True: message("{share} less CPU time per request"),
-    False: message("{share} more CPU time per request"),
-}
 # in the address of a service that the reader starts by hand
 EXAMPLE_PORT = 8000
-# heads of columns
-FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
-# label of a note
-LATENCY = message("Latency")
-# name of the step that compares a runtime with itself (A/A)
-NOISE = message("noise")
 Setting = Sequence[Comparison]  # the comparisons of one setting, in the order of View.comparisons
+# the step that compares a runtime with itself (A/A) is the noise
 STEP: Col[Comparison] = col(
-    "step", lambda one: NOISE if one.step == "aa" else one.step_name, leads=True
+    "step", lambda one: message("noise") if one.step == "aa" else one.step_name, leads=True
 )
 FROM_TO: Col[Comparison] = col("from → to", lambda one: f"{one.denominator} → {one.numerator}")
 
@@ -95,41 +81,50 @@ def answer(view: View) -> list[Message | Table]:
     if not compared:
         return [*best, *sweeps.answer(view)] or [ONLY_ONE]
     main = min(compared, key=rank)
-    is_one = len(by_setting(compared)) == 1
-    if is_one:
+    if len(by_setting(compared)) == 1:
         said = main_headline(view.compared, view.headings)
         body: list[Message | Table] = [said, _steps_table(compared)]
-        rest = _opposed((one for one in compared if one is not main), view)
-        why, latency = made_of(main), [_latency(main, view), *rest]
+        why, latency = made_of(main), _latency(main, view)
+        if why or latency:
+            body.append(message("{denominator} → {numerator}:", **_arms(main)))
+        rest = [one for one in compared if one is not main]
     else:
-        chosen = _chosen(compared, main)
-        body = [*best, *_of_settings(compared, chosen, view)]
-        why, latency = NOTHING, _opposed(chosen, view)
-    arms = message(
-        "{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator
+        rest = _chosen(compared, main)
+        body = [*best, *_of_settings(compared, rest, view)]
+        why = latency = NOTHING
+    disturbed = disturbances(view.run.cells) if any(one.ratio for one in compared) else []
+    # None: the CPU time of other processes is unknown
+    is_busy = view.others is None or view.others.is_busy
+    core = message(
+        "This run had 1 core, so threads could not run in parallel, with the GIL or without."
     )
-    has_result = any(one.ratio for one in compared)
-    disturbed = disturbances(view.run.cells) if has_result else []
-    is_busy = (
-        view.others is None or view.others.is_busy
-    )  # None: the CPU time of other processes is unknown
     notes = (
         (message("Why"), why),
-        (LATENCY, chained(latency, SENTENCES)),
+        (message("Latency"), chained([latency, *_opposed(rest, view)], SENTENCES)),
         (message("Program"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), reason) for reason in missing_runtimes(view)),
         (message("Next"), _next(view)),
     )
     return [
-        *[ONE_CORE] * (view.machine.available_cores == 1),
+        *[core] * (view.machine.available_cores == 1),
         *(message("{reason}.", reason=one) for one in background(view.run.cells)),
         # if other processes were not busy, disturbances are part of the caution instead
-        *(replace(REPEAT, args={"reason": one}) for one in disturbed if is_busy),
+        *map(_repeat, disturbed if is_busy else ()),
         *body,
-        *[arms] * bool(is_one and (why or latency[0])),
         labelled(note for note in notes if note[1]),
     ]
+
+
+def _repeat(reason: Message) -> Message:
+    return message(
+        "Repeat this run on a quiet machine before you rely on the result: {reason}.",
+        reason=reason,
+    )
+
+
+def _arms(one: Comparison) -> dict[str, Any]:
+    return {"denominator": one.denominator, "numerator": one.numerator}
 
 
 def _chosen(compared: Sequence[Comparison], main: Comparison) -> list[Comparison]:
@@ -153,12 +148,12 @@ def _of_settings(
 
 def _steps_table(compared: Sequence[Comparison]) -> Table:
     """Return a table with a line for each comparison of two runtimes in one setting."""
-    results = [col(GAIN, ratio_text), col(VERDICT, _verdict)]
+    results = [col("throughput", ratio_text), col("verdict", _verdict)]
     if compared[0].is_at_rate:
         results = [col("latency", tails_text)]
-    cols = [STEP, FROM_TO, *results]
     name = message("Comparisons of runtimes or services")
-    return table(name, cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
+    lines = sorted(compared, key=lambda one: one.step == "aa")
+    return table(name, [STEP, FROM_TO, *results], [(NOTHING, lines)])
 
 
 def _verdict(one: Comparison) -> Datum:
@@ -220,13 +215,13 @@ def _step_cols(like: Comparison) -> list[Col[Setting]]:
             (read(one) for one in setting[::-1] if one.step == like.step), absent
         )
 
-    base = col(FROM, of(attrgetter("denominator")), over=label, rank=1)
+    base = col("base", of(attrgetter("denominator")), over=label, rank=1)
     if like.is_at_rate:
         return [base, col("latency", of(tails_text), over=label)]
     return [
         base,
-        col(GAIN, of(ratio_text), over=label),
-        col(VERDICT, of(lambda one: words(one.word, state=one.verdict), ""), over=label),
+        col("throughput", of(ratio_text), over=label),
+        col("verdict", of(lambda one: words(one.word, state=one.verdict), ""), over=label),
     ]
 
 
@@ -256,13 +251,14 @@ def made_of(one: Comparison) -> Message:
         return NOTHING
     cpu, cores = (one.factors[name].ratio or 1.0 for name in ("cpu_per_request", "cores_used"))
     # a factor of 2 means half of the CPU time (record/comparison.py): the change is 1 / factor - 1
-    spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
+    share = whole_percent(abs(1 / cpu - 1))
+    spent = message("{share} more CPU time per request", share=share)
+    if cpu >= 1:
+        spent = message("{share} less CPU time per request", share=share)
     return message(
         "{runtime} uses {spent} and {ratio}x as many CPU cores.",
-        runtime=one.numerator,
-        spent=spent,
-        ratio=ratio(cores),
-    )
+        runtime=one.numerator, spent=spent, ratio=ratio(cores),
+    )  # fmt: skip
 
 
 def _latency(one: Comparison, view: View) -> Message:
@@ -275,18 +271,15 @@ def _latency(one: Comparison, view: View) -> Message:
     rows = [sides[arm] for arm in (one.denominator, one.numerator) if arm in sides]
     parts = []
     for name in AT_RATE_TAILS:
-        known = [(row.figures or {}).get(f"{name}_ns") for row in rows]
+        known = [row.columns.get(f"{name}_ns") for row in rows]
         if len(rows) < 2 or not all(known):
             continue
-        scale = latency_scale(max(value or 0 for value in known))
-        before, after = (scale.form(value or 0) for value in known)
+        scale = latency_scale(max(known))
+        before, after = map(scale.form, known)
         said = message(
             "{name} {before} → {after} {unit}",
-            name=name,
-            before=before,
-            after=after,
-            unit=scale.name,
-        )
+            name=name, before=before, after=after, unit=scale.name,
+        )  # fmt: skip
         if name in one.tails:
             word = on_busy(one.tails[name].word, one.others)
             said = message("{said} ({word})", said=said, word=word)
@@ -303,8 +296,7 @@ def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
     return [
         message(
             "{denominator} → {numerator}: {p99} in {setting}.",
-            denominator=one.denominator,
-            numerator=one.numerator,
+            **_arms(one),
             p99=said,
             setting=view.settings.where(one),
         )

@@ -7,11 +7,12 @@ _check_NAME and add it to CHECKS, and to OF_PROBES if a search for the capacity 
 The names of cells are groups for links on the page (of_cells in analysis/cell_index.py).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
+from typing import Any
 
 from analysis.cell_index import Row, of_cells, of_rows, together
-from analysis.comparison_words import confounds_of
+from analysis.comparison_words import Comparison, confounds_of
 from analysis.confounds import build_flags
 from analysis.formats import percent
 from analysis.gates import (
@@ -47,7 +48,6 @@ from reports.view import View
 # states of a check, which are also CSS classes of render/templates/page.css
 PASSED, WARNING, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 NOT_RECORDED = message("not recorded in any measurement")
-NOT_IDLE = message("no runtime or service was idle for 0.5 s or longer in total")
 MOST_NOISE = 0.10  # noise floor, as a distance from a ratio of 1
 MOST_NAMED = 4  # settings that the finding on sleeping cores names
 MOST_DEPENDENT = 0.20  # share of comparisons; a few look dependent by chance
@@ -59,13 +59,10 @@ Check = tuple[
 
 def checked(view: View) -> dict[Message, Check]:
     """Return the result of each check that applies to the run, by the name of the check."""
-
-    def applies(check: Callable[[View], Check]) -> bool:
-        if view.plan.objectives:
-            return check in OF_PROBES
-        return check is not _check_idle or bool(view.plan.method.slices)
-
-    return {name: check(view) for name, check in CHECKS.items() if applies(check)}
+    applying = {*OF_PROBES} if view.plan.objectives else {*CHECKS.values()}
+    if not view.plan.method.slices:
+        applying.discard(_check_idle)
+    return {name: check(view) for name, check in CHECKS.items() if check in applying}
 
 
 def checks_line(view: View) -> Datum:
@@ -75,19 +72,18 @@ def checks_line(view: View) -> Datum:
     states = {name: state for name, (state, *_) in checked(view).items()}
     bad = [name for worse in (FAILED, WARNING) for name, state in states.items() if state == worse]
     named = [*states.values()]
-    passed, unknown = named.count(PASSED), named.count(UNKNOWN)
     # an unknown result does not count as passed
+    passed, unknown = named.count(PASSED), named.count(UNKNOWN)
+    counts: dict[str, Any] = {"passed": passed, "all": len(named), "unknown": unknown}
     line = message("✓ All {all} checks passed.", all=len(named))
     if unknown:
-        line = message(
-            "✓ {passed} of {all} checks passed, {unknown} not known.",
-            passed=passed, all=len(named), unknown=unknown,
-        )  # fmt: skip
+        line = message("✓ {passed} of {all} checks passed, {unknown} not known.", **counts)
     if bad:
         line = message(
             "! {passed} of {all} checks passed, {unknown} not known. Not passed: {names}.",
-            passed=passed, all=len(named), unknown=unknown, names=listed(bad, SEMICOLON),
-        )  # fmt: skip
+            **counts,
+            names=listed(bad, SEMICOLON),
+        )
     return words(line, state=f"state {states[bad[0]] if bad else PASSED}")
 
 
@@ -109,19 +105,16 @@ def _result(
 
 def _check_cells(view: View) -> Check:
     cells, bad = view.run.cells, view.failed_cells
-    seen = message("{ok} of {all} measurements are ok", ok=len(cells) - len(bad), all=len(cells))
+    seen = [message("{ok} of {all} measurements are ok", ok=len(cells) - len(bad), all=len(cells))]
     if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
-        seen = listed(
-            [
-                seen,
-                plural(
-                    "{count} measurement was not tried",
-                    "{count} measurements were not tried",
-                    count=not_tried,
-                ),
-            ]
+        seen.append(
+            plural(
+                "{count} measurement was not tried",
+                "{count} measurements were not tried",
+                count=not_tried,
+            )
         )
-    return _result(seen, bad, of_cells(bad or cells), worst=FAILED)
+    return _result(listed(seen), bad, of_cells(bad or cells), worst=FAILED)
 
 
 def _check_code(view: View) -> Check:
@@ -171,15 +164,13 @@ def _check_gil(view: View) -> Check:
     invalid = [cell for cell in interpreted if cell.status == "invalid"]
     ok = [cell for cell in interpreted if cell.status == "ok"]
     # without a state of every ok cell, the check names no cells, so its result is unknown
-    reporting = [cell for cell in ok if not unread(cell)]
+    silent = [*filter(unread, ok)]
     seen = message(
         "the state of the GIL and the JIT was read in {count} of {all} measurements; {invalid} "
         "measurements are invalid",
-        count=len(reporting), all=len(interpreted), invalid=len(invalid),
+        count=len(ok) - len(silent), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
-    return _result(
-        seen, invalid, of_cells(invalid or (ok if len(reporting) == len(ok) else [])), worst=FAILED
-    )
+    return _result(seen, invalid, of_cells(invalid or ([] if silent else ok)), worst=FAILED)
 
 
 def _check_time(view: View) -> Check:
@@ -197,32 +188,24 @@ def _compared_rows(view: View) -> list[Row]:
     """Return the result rows of the compared runtimes, or all result rows if no runtimes are
     compared.
     """
-    arms = {
-        arm
-        for comparison in view.comparisons
-        for arm in (comparison.denominator, comparison.numerator)
-    }
+    arms = _arms(view.comparisons)
     return [row for row in view.rows if not arms or row.runtime in arms]
 
 
+def _arms(compared: Iterable[Comparison]) -> set[str]:
+    return {arm for one in compared for arm in (one.denominator, one.numerator)}
+
+
 def _check_builds(view: View) -> Check:
-    compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
+    compared = [one for one in view.comparisons if one.step != "aa"]
     if confounds := confounds_of(compared):
         return WARNING, listed(confounds, SEMICOLON), ""
-    known = view.run.runtimes
-    facts = [
-        known.get(arm, RuntimeFacts())
-        for one in compared
-        for arm in (one.denominator, one.numerator)
-    ]
+    facts = [view.run.runtimes.get(arm, RuntimeFacts()) for arm in _arms(compared)]
     if not facts:
         return UNKNOWN, message("no builds are compared"), ""
     if not all(one.compiler and build_flags(one.flags) for one in facts):
-        return (
-            UNKNOWN,
-            message("the run does not record the compiler and flags of every runtime"),
-            "",
-        )
+        seen = message("the run does not record the compiler and flags of every runtime")
+        return UNKNOWN, seen, ""
     return PASSED, message("the compared builds have the same compilers, flags and versions"), ""
 
 
@@ -282,9 +265,9 @@ def _check_idle(view: View) -> Check:
         "measured",
         share=max(used.values(), default=0.0),
     )
-    return _result(
-        listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_IDLE
-    )
+    unknown = message("no runtime or service was idle for 0.5 s or longer in total")
+    cells = of_cells(view.run.cells) if used else ""
+    return _result(listed(busy, SEMICOLON) or seen, busy, cells, unknown)
 
 
 def _check_quiet(view: View) -> Check:
@@ -296,12 +279,11 @@ def _check_quiet(view: View) -> Check:
         return _result(
             message("no disturbance was seen in any measurement"), False, known, NOT_RECORDED
         )
-    shares = [
-        len(disturbed) / len(cells),
-        *(comparison.disturbed or 0.0 for comparison in view.comparisons),
-    ]
+    shares = [len(disturbed) / len(cells), *(one.disturbed or 0.0 for one in view.comparisons)]
     is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
-    found = [*([seen.marks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
+    found = [seen.marks] if seen else []
+    if disturbed:
+        found.append(not_quiet(cells, disturbed))
     return _result(listed(found, SEMICOLON), is_bad, of_cells(disturbed or cells))
 
 
@@ -312,11 +294,8 @@ def _check_independence(view: View) -> Check:
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     dependent = [one for one in known if depends(one.dependence)]
     cells = together(one.trace for one in dependent or known)
-    if (
-        known
-        and not dependent
-        and not all(independence_is_known(one.dependence, one.blocks) for one in known)
-    ):
+    is_clear = all(independence_is_known(one.dependence, one.blocks) for one in known)
+    if not dependent and not is_clear:
         seen = message(
             "no comparison shows that results depend on earlier blocks (measured rounds). With "
             "fewer than {blocks} blocks, this check often misses a ratio that drifts from block to "
@@ -398,25 +377,24 @@ def _check_noise(view: View) -> Check:
     differs = [one for one in known if one.verdict in DIFFERENT]
     cells = together(one.trace for one in differs or known)
     if differs:
-        arm = differs[0].denominator
-        return (
-            FAILED,
-            message("{arm} was measured twice, and the two results differ significantly", arm=arm),
-            cells,
+        seen = message(
+            "{arm} was measured twice, and the two results differ significantly",
+            arm=differs[0].denominator,
         )
-    floors = [one.noise_floor or 0.0 for one in known]
-    least, most = min(floors, default=0.0), max(floors, default=0.0)
-    seen = message("{least} to {most}", least=percent(least), most=percent(most))
-    if percent(least) == percent(most):
-        seen = verbatim(percent(least))
+        return FAILED, seen, cells
+    floors = [one.noise_floor or 0.0 for one in known] or [0.0]
+    least, most = map(percent, (min(floors), max(floors)))
+    seen = message("{least} to {most}", least=least, most=most)
+    if least == most:
+        seen = verbatim(least)
     blocks = max((one.blocks for one in same), default=0)
-    few = message(
-        "measured in {blocks} blocks, but an interval needs {fewest}",
-        blocks=blocks,
-        fewest=FEWEST_FOR_INTERVAL,
-    )
-    unknown = few if 0 < blocks < FEWEST_FOR_INTERVAL else message("not measured")
-    return _result(seen, most > MOST_NOISE, cells, unknown)
+    unknown = message("not measured")
+    if 0 < blocks < FEWEST_FOR_INTERVAL:
+        unknown = message(
+            "measured in {blocks} blocks, but an interval needs {fewest}",
+            blocks=blocks, fewest=FEWEST_FOR_INTERVAL,
+        )  # fmt: skip
+    return _result(seen, max(floors) > MOST_NOISE, cells, unknown)
 
 
 CHECKS = {  # by name, in the order of the page

@@ -16,8 +16,8 @@ from analysis.comparison_words import Comparison
 from analysis.formats import ratio
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
-from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from record.comparison import DECIDED, RatioInterval
+from core.messages import NOTHING, SENTENCES, Message, listed, message
+from record.comparison import DECIDED, JudgedRatio, RatioInterval
 from reports.document.model import Datum, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.view import View
@@ -42,16 +42,11 @@ SIGNS = {
     "invalid": "×",
     "unjudged": "·",
 }
-TITLE, STEP, VERDICT = message("All comparisons"), message("Step"), message("Verdict")
-# heads of the column of ratios: with intervals, and with ranges only
-RATIO, RANGE = message("Ratio [95 %]"), message("Ratio (range)")
-RATIO_ALONE = message("Ratio")  # without either
-# heads of columns of sections/comparisons.py
-P, FLOOR = message("p value"), message("Noise floor")
+VERDICT = message("Verdict")
+# head of the column of ratios with intervals
+RATIO = message("Ratio [95 %]")
 # names each comparison, such as 'GIL: 3.14t+gil → 3.14t', with a link to its cells
-STEP_COL: Col[Comparison] = col(STEP, "label", leads=True)
-# the reason for each verdict, and its limits
-WHY_COL: Col[Comparison] = col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON))
+STEP_COL: Col[Comparison] = col("Step", "label", leads=True)
 
 
 def _caption(compared: Sequence[Comparison]) -> Message:
@@ -73,7 +68,7 @@ def ends_words(compared: Sequence[Comparison]) -> list[Message]:
     """Return sentences on what lines, brackets and parentheses beside a ratio show: intervals,
     ranges or both.
     """
-    kinds = {one.is_range for one in compared if one.low is not None}
+    kinds = _kinds(compared)
     intervals = message("Lines and brackets show 95 % intervals.")
     ranges = message(
         "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the "
@@ -88,10 +83,15 @@ def ratio_head(compared: Sequence[Comparison]) -> Message:
     """Return the head of a column of ratios, which says whether they have intervals, only ranges,
     or neither.
     """
-    kinds = {one.is_range for one in compared if one.low is not None}
+    kinds = _kinds(compared)
     if not kinds:
-        return RATIO_ALONE
-    return RATIO if False in kinds else RANGE
+        return message("Ratio")
+    return RATIO if False in kinds else message("Ratio (range)")
+
+
+def _kinds(compared: Iterable[Comparison]) -> set[bool]:
+    """Return whether ratios have ranges instead of intervals, for those that have either."""
+    return {one.is_range for one in compared if one.low is not None}
 
 
 def forest(
@@ -135,11 +135,25 @@ def forest(
     return table(name, cols, by_head, kind="forest", key="forest", caption=_caption(compared))
 
 
-def lacks_verdict(one: Comparison) -> bool:
+def lacks_verdict(one: Comparison, part: JudgedRatio | None = None) -> bool:
     """Return whether a comparison of a runtime with itself shows no difference, so it needs no
     verdict.
+
+    part: a compared percentile or route, for which this is asked instead
     """
-    return (one.step, one.verdict) == ("aa", "inconclusive")
+    return (one.step, (part or one).verdict) == ("aa", "inconclusive")
+
+
+def part_verdict(part: JudgedRatio | None, one: Comparison, word: Message = NOTHING) -> Datum:
+    """Return the verdict on a latency percentile or a route of a comparison; nothing if it needs
+    no verdict.
+
+    word: the verdict as text, if it says more than that of *part*
+    """
+    if not part or lacks_verdict(one, part):
+        return words(NOTHING)
+    hint = one.why if one.verdict == part.verdict == "invalid" else NOTHING
+    return words(word or part.word, state=f"word {part.verdict}", hint=hint)
 
 
 def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
@@ -186,19 +200,14 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
     """Return a drawing of a comparison on *scale*: the ratio, its interval and the noise band of
     A/A.
     """
-    value, low, high, floor = (
-        comparison.ratio,
-        comparison.low,
-        comparison.high,
-        comparison.noise_floor,
-    )
+    datum, floor = ratio_datum(comparison), comparison.noise_floor
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
     strip = replace(
         scale,
         band=(1 / (1 + floor), 1 + floor) if floor else None,
-        dot=(value, state) if value is not None else None,
-        whisker=(low, high) if low is not None and high is not None else None,
-        tip=ratio_datum(comparison).text(ENGLISH),
+        dot=(datum.value, state) if datum.value is not None else None,
+        whisker=(datum.low, datum.high) if None not in (datum.low, datum.high) else None,
+        tip=datum.text(ENGLISH),
     )
     return Datum(strip=strip, cells=comparison.trace)
 

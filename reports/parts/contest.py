@@ -28,14 +28,14 @@ from reports.document.model import Datum, Section, Table, traced
 from reports.document.shapes import (
     CellValue,
     Col,
-    bar_strip,
+    bar,
     col,
     metric_col,
     most_throughput,
     of_row,
     table,
 )
-from reports.parts.gaps import absent_sentences
+from reports.parts.run_words import absent_sentences
 from reports.view import View
 
 KEY = "record"  # id of the section; a report has at most one ranking
@@ -198,17 +198,16 @@ def ranking_section(
     standings = [standing for contest in contests for standing in contest.standings]
     most = most_throughput(standing.row for standing in standings)
 
-    def bar(standing: Standing) -> Datum:
+    def drawing(standing: Standing) -> Datum:
         row = standing.row
-        strip = bar_strip(row, most, view.looks[row.runtime], str(standing.name))
-        return Datum(strip=strip, cells=row.trace)
+        return bar(row, most, view.looks[row.runtime], str(standing.name))
 
     def value(metric: Metric, standing: Standing) -> float | None:
         return of_row(metric, standing.row)
 
     cols: list[Col[Standing]] = [
         col(ranking.name, "name", leads=True),
-        col(NOTHING, bar, is_strip=True),
+        col(NOTHING, drawing, is_strip=True),
     ]
     for column in ranking.columns:
         if isinstance(column, Col):

@@ -70,8 +70,6 @@ TAIL_WORDS = {  # by the verdict on a percentile of latency
     "inconclusive": message("{name} is inconclusive"),
     "invalid": message("{name} has no verdict"),
 }
-CHANCE = message("the difference may be chance")
-TOPOLOGY = message("the topology")
 FEWEST_SETTINGS = 2  # for a headline that names the lowest and the highest ratio
 MOST_ROUTES = 3  # that a headline names
 EFFECTS = {  # what a step does, by verdict
@@ -140,7 +138,7 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
         least=_judged_place(lowest, telling, is_own=is_own),
         high=ratio_text(highest),
         most=_judged_place(highest, telling, is_own=is_own),
-        cause=TOPOLOGY if is_topology else listed(telling, COMMA, AND),
+        cause=message("the topology") if is_topology else listed(telling, COMMA, AND),
     )
 
 
@@ -182,7 +180,7 @@ def headline(one: Comparison, names: Mapping[str, str]) -> Message:
         "why": one.why.args.get("failures", one.why) if one.why.code == FAILED else one.why,
         "setting": _in_company(setting, one),
         "ratio": ratio_text(one),
-        "doubt": one.obstacle if is_excluded else CHANCE,
+        "doubt": one.obstacle if is_excluded else message("the difference may be chance"),
         "but": _but(one),
     }
     word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"

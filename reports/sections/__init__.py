@@ -8,17 +8,20 @@ A section of one experiment also has
 A section that a search for the capacity shows, too, also has
     OF_SEARCHES: bool                     True; all other sections are left out of such a report
 
-reports/run_document.py calls sections() for the page and the files of a report, and
-commands/report.py for the terminal. A section() only makes a value from the view (reports/view.py):
-it writes nothing, and does not change what the view returns, which all sections share.
+reports/write.py calls sections() for the page and the files of a report, and commands/report.py for
+the terminal. A section() only makes a value from the view (reports/view.py): it writes nothing, and
+does not change what the view returns, which all sections share.
 """
 
 import pkgutil
+import traceback
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import experiments
+from core.messages import Message, message, verbatim
 from reports.document.model import Section
 from reports.view import View
 
@@ -40,10 +43,33 @@ def modules() -> tuple[ModuleType, ...]:
 
 def sections(view: View) -> list[Section]:
     """Return the sections of a run's report: all sections that apply to the run and
-    are not empty.
+    are not empty. In place of a section that a bug prevents stands a sentence that says so.
     """
-    made = (module.section(view) for module in modules() if _belongs(module, view))
+    made = (_made(module, view) for module in modules() if _belongs(module, view))
     return [section for section in made if section]
+
+
+def _made(module: ModuleType, view: View) -> Section:
+    try:
+        made: Section = module.section(view)
+    except Exception as error:
+        said = bug(module.__name__, error)
+        return Section(module.__name__, verbatim(module.__name__), sentences=[said], bug=said)
+    return made
+
+
+def bug(name: str, error: Exception) -> Message:
+    """Return a message that a part of the report could not be created, with the error and its place
+    in the code.
+    """
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return message(
+        "{name} could not be created ({kind}: {cause}, in {where}). Please report this bug.",
+        name=name,
+        kind=type(error).__name__,
+        cause=str(error),
+        where=f"{Path(last.filename).name}:{last.lineno}",
+    )
 
 
 def _belongs(module: ModuleType, view: View) -> bool:

@@ -37,7 +37,6 @@ from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
 PLACE = 42  # in the order of sections (reports/sections/__init__.py)
-TITLE = message("The best setting under each runtime")
 JUDGED = "of judging blocks"  # name of the figure on the page
 SETTINGS = message(
     "Requests/s of each setting. * marks the best setting of a runtime, which was chosen in other "
@@ -61,11 +60,10 @@ def section(view: View) -> Section:
     settings = setting_table(SETTINGS, [(work.label, work.lines) for work in works], titled=True)
     sentences = [sentence for work in works for sentence in work.sentences]
     sentences += _topology_sentences(view)
-    best = best_sentences(view)
     return Section(
         "best",
-        TITLE,
-        sentences=[*best, *sentences],
+        message("The best setting under each runtime"),
+        sentences=[*best_sentences(view), *sentences],
         tables=(settings,),
         notes=(HOW,) if settings else (),
         terminal=(settings, *sentences) if not view.plan.judged_steps else (),
@@ -79,16 +77,13 @@ class Work:
     """The settings that do the same work, with the choice of the best one under each runtime.
 
     work: the parameters that the settings have in common, as JSON
+    label: the parameter values that distinguish this work from the run's other kinds of work
     """
 
     def __init__(self, work: str, choices: Mapping[str, Choice[Row]], view: View) -> None:
         self._work, self._choices, self._view = work, choices, view
         self._rows = [row for choice in choices.values() for row in choice.candidates]
-
-    @property
-    def label(self) -> Message:
-        """The parameter values that distinguish this work from the run's other kinds of work."""
-        return work_label(self._work, self._view)
+        self.label = work_label(work, view)
 
     def _name(self, row: Row) -> Message:
         """Return what distinguishes a setting: its system, and its title in the plan or its
@@ -106,12 +101,10 @@ class Work:
             # By identity: view.choices has the rows of view.rows themselves.
             if any(row is candidate for candidate in self._rows):
                 judged = [cell for cell in judging(row).values() if cell.status == "ok"]
+                rate = median_of(requests_per_s, judged) or None
                 mark = BEST_MARK if row is self._choices[row.runtime].best else ""
-                datum = number(
-                    median_of(requests_per_s, judged) or None, whole, row.trace, JUDGED, mark=mark
-                )
                 _, data = found.setdefault(row.key, (self._name(row), {}))
-                data[row.runtime] = datum
+                data[row.runtime] = number(rate, whole, row.trace, JUDGED, mark=mark)
         return [*found.values()]
 
     @property
@@ -154,10 +147,8 @@ class Work:
                 sentence = message(
                     "{chosen}; it could not be compared with the second-best setting, "
                     "{setting}: {reason}",
-                    chosen=sentence,
-                    setting=second,
-                    reason=times,
-                )
+                    chosen=sentence, setting=second, reason=times,
+                )  # fmt: skip
         return traced(message("{clauses}.", clauses=sentence), of_rows([best, *choice.dropped]))
 
     def _step_sentence(self, step: Comparison) -> Message:
@@ -216,11 +207,10 @@ def _topology_sentences(view: View) -> Iterator[Message]:
     for row in rows:
         asked = parameter(row.good[0], SHAPE[0]), parameter(row.good[0], SHAPE[1])
         counted = measured_shape(row.good) or asked
-        names = {"arm": row.runtime, "shape": shape_text(counted)}
         if differ(asked, counted):
             reshaped = message(
                 "{arm}: the service was configured as {asked} (processes x threads) but ran as "
                 "{shape}.",
-                asked=shape_text(asked), **names,
+                asked=shape_text(asked), arm=row.runtime, shape=shape_text(counted),
             )  # fmt: skip
             yield traced(reshaped, row.trace)

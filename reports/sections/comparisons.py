@@ -8,22 +8,14 @@ A step is the compared difference, such as the GIL. The step "aa" compares a run
 
 from analysis.comparison_words import Comparison
 from analysis.formats import percent, probability
-from core.messages import NOTHING, message
+from core.messages import NOTHING, SEMICOLON, listed, message
 from reports.document.model import Section, Table
 from reports.document.shapes import Col, col, table
-from reports.parts.comparison_table import (
-    FLOOR,
-    STEP,
-    STEP_COL,
-    TITLE,
-    WHY_COL,
-    P,
-    forest,
-    of_settings,
-)
+from reports.parts.comparison_table import STEP_COL, forest, of_settings
 from reports.view import View
 
 PLACE = 41  # in the order of sections (reports/sections/__init__.py)
+TITLE = message("All comparisons")
 
 
 def section(view: View) -> Section:
@@ -44,10 +36,10 @@ def _reasons(view: View) -> Table:
     floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
         col("Setting", view.settings.short),
-        col(STEP, "label", trace="trace"),
-        col(P, "p", probability, "p"),
-        col(FLOOR, "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
-        WHY_COL,
+        col("Step", "label", trace="trace"),
+        col("p value", "p", probability, "p"),
+        col("Noise floor", "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
+        col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON)),
     ]
     name = message("Reason for the verdict, p value and noise floor of each comparison")
     return table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)

@@ -8,9 +8,8 @@ computes the figures, an ArmPauses for each setting and runtime.
 """
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Any
-
-import numpy as np
 
 from analysis.formats import milliseconds, percent, tenths, whole_percent
 from analysis.pause_shares import CAUSES, COLLECTION, ArmPauses, pauses
@@ -32,6 +31,13 @@ CAPTION = message(
     "the timed window covers the whole window. Waits for a core are the share of time in which a "
     "runnable thread had no core."
 )
+HOW = message(
+    "The time of a garbage collection is measured between its two calls of gc.callbacks. "
+    "Without a GIL, this time includes the wait until every thread has stopped. Waits for "
+    "a core are read from the kernel's scheduler while clients send requests "
+    "(docs/why.md). Figures are missing for services without Python, and for clients that "
+    "do not record the time of each request."
+)
 
 
 def _share_col(
@@ -47,7 +53,7 @@ def _share_col(
         share = each.shares.get(cause)
         if share is None:
             return None
-        return float(np.median(share.usual)) if of_window else share.estimate
+        return median(share.usual) if of_window else share.estimate
 
     return col(head, value, whole_percent, figure, TRACE)
 
@@ -79,20 +85,18 @@ def section(view: View) -> Section:
     named = [(head, pauses(rows)) for head, rows in view.named_groups]
     every = [each for _, of_setting in named for each in of_setting]
     return Section(
-        key="pauses",
-        title=message("Pauses"),
-        sentences=tuple(_causes_sentence(each, view) for each in every if each.findings),
+        "pauses",
+        message("Pauses"),
+        sentences=[_causes_sentence(each, view) for each in every if each.findings],
         tables=(_table(named, view),),
-        notes=tuple(_notes(every)),
+        notes=[HOW, *_overwritten(every)],
     )
 
 
 def _causes_sentence(each: ArmPauses, view: View) -> Message:
     # CAUSES has the order in which the sentence names the four shares.
     usual = dict.fromkeys(CAUSES, "-")
-    usual |= {
-        name: whole_percent(float(np.median(share.usual))) for name, share in each.shares.items()
-    }
+    usual |= {name: whole_percent(median(share.usual)) for name, share in each.shares.items()}
     shares: dict[str, Any] = dict.fromkeys(CAUSES, message("unknown"))
     shares |= {name: estimate(share.estimate, whole_percent) for name, share in each.shares.items()}
     return traced(
@@ -122,18 +126,8 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
     )
 
 
-def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
-    """Yield the notes that explain the table of garbage collections; no notes if no service
-    recorded collections.
-    """
-    if every:
-        yield message(
-            "The time of a garbage collection is measured between its two calls of gc.callbacks. "
-            "Without a GIL, this time includes the wait until every thread has stopped. Waits for "
-            "a core are read from the kernel's scheduler while clients send requests "
-            "(docs/why.md). Figures are missing for services without Python, and for clients that "
-            "do not record the time of each request."
-        )
+def _overwritten(every: Sequence[ArmPauses]) -> Iterator[Message]:
+    """Yield a note if the recorded times of many garbage collections were overwritten."""
     unkept = max((each.unkept for each in every), default=0.0)
     if unkept > MOST_OVERWRITTEN:
         yield message(

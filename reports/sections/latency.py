@@ -17,12 +17,18 @@ from analysis.cell_index import Row
 from analysis.comparison_words import Comparison
 from analysis.formats import microseconds, ratio, whole
 from core.histogram import Histogram, bounds_ns
-from core.messages import NOTHING, SENTENCES, Message, listed, message, verbatim
+from core.messages import SENTENCES, Message, listed, message, verbatim
 from record.comparison import DIFFERENT, RatioInterval
-from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table, words
+from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table
 from reports.document.shapes import Col, arm_col, col, table, tip
-from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum, of_settings
-from reports.parts.method_words import loop_words
+from reports.parts.comparison_table import (
+    STEP_COL,
+    ends_words,
+    interval_datum,
+    of_settings,
+    part_verdict,
+)
+from reports.parts.run_words import loop_words
 from reports.view import View
 
 PLACE = 30  # in the order of sections (reports/sections/__init__.py)
@@ -45,7 +51,10 @@ def section(view: View) -> Section:
     timed.
     """
     # By identity, because rows cannot be hashed. view.rows and view.groups have the same objects.
-    curves = {id(row): [*filter(_is_shown, curve(row.latency))] for row in view.rows}
+    curves = {
+        id(row): [*filter(lambda point: point[0] >= LEFT_EDGE, curve(row.latency))]
+        for row in view.rows
+    }
     if not any(curves.values()):
         return Section("latency", TITLE)
     return Section(
@@ -101,17 +110,10 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
     def value(one: Comparison) -> Datum:
         return interval_datum(one.tails.get(name, RatioInterval()), one, f"tail {name}")
 
-    def verdict(one: Comparison) -> Datum:
-        tail = one.tails.get(name)
-        # For A/A, "inconclusive" means that a runtime does not differ from itself, as it should.
-        if not tail or (one.step, tail.verdict) == ("aa", "inconclusive"):
-            return words(NOTHING)
-        hint = one.why if one.verdict == tail.verdict == "invalid" else NOTHING
-        return words(tail.word, state=f"word {tail.verdict}", hint=hint)
-
+    head = message("{percentile}: verdict", percentile=shown)
     return [
         col(verbatim(shown), value, ratio),
-        col(message("{percentile}: verdict", percentile=shown), verdict),
+        col(head, lambda one: part_verdict(one.tails.get(name), one)),
     ]
 
 
@@ -147,10 +149,6 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         panels=panels,
         table=_table(view),
     )
-
-
-def _is_shown(point: tuple[float, float]) -> bool:
-    return point[0] >= LEFT_EDGE
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:

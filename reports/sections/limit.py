@@ -21,7 +21,6 @@ from reports.parts.contest import doubts, rate_share
 from reports.view import View
 
 PLACE = 70  # in the order of sections (reports/sections/__init__.py)
-TITLE = message("The machine's throughput limit")
 ALWAYS_NAMED = "CALC_TARGET"  # in each setting, even if it does not vary
 CLIENTS = {True: message("native"), False: message("Python")}  # by whether they are native
 HOW = message(
@@ -60,7 +59,7 @@ def section(view: View) -> Section:
     shares = [*_shares(view)]
     return Section(
         "limit",
-        TITLE,
+        message("The machine's throughput limit"),
         folded=True,
         sentences=[*doubts(view)] if shares else (),
         tables=(
@@ -78,7 +77,7 @@ def section(view: View) -> Section:
                 [(NOTHING, shares)],
             ),
         ),
-        notes=(HOW,) if shares else (),
+        notes=(HOW,),
     )
 
 
@@ -91,15 +90,9 @@ def _shares(view: View) -> Iterator[Share]:
     for row in view.rows:
         limit = limits.get(row.key)
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
+            setting = parameter_values(row.params, names)
             clients = CLIENTS[row.good[0].client_runtime == NATIVE]
-            yield Share(
-                row,
-                limit,
-                value,
-                parameter_values(row.params, names),
-                clients,
-                of_rows([limit, row]),
-            )
+            yield Share(row, limit, value, setting, clients, of_rows([limit, row]))
 
 
 def _rate(row: Row) -> Datum:

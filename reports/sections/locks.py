@@ -30,16 +30,16 @@ def section(view: View) -> Section:
     """Return the report's section on contended locks: totals per lock profile, and the lines of
     code that wait.
     """
-    sentences = tuple(
+    sentences = [
         view.settings.profiled(profile)
         for profile in view.run.profiles
         if profile.get("kind") == "locks"
-    )
+    ]
     profiles = lock_profiles(view.run)
     runtime: Col[Profile] = arm_col("runtime", view.looks)
     return Section(
-        key="locks",
-        title=message("Contended locks"),
+        "locks",
+        message("Contended locks"),
         sentences=sentences,
         tables=(_sums_table(profiles, runtime), _lines_table(profiles, runtime)),
         notes=(HOW,) if profiles else (),

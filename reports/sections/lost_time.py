@@ -98,8 +98,8 @@ def section(view: View) -> Section:
         "lost-time",
         title,
         tables=(table(title, cols, [(NOTHING, found)]),),
-        notes=(NOTE,) if found else (),
-        terminal=tuple(map(_sentence, found)),
+        notes=(NOTE,),
+        terminal=[*map(_sentence, found)],
     )
 
 

@@ -3,7 +3,7 @@ parameters.
 
 A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
 for the page and for the terminal. section() only makes a value, which reports/render/ writes.
-reports/run_document.py also shows size_line() at the top of the page.
+reports/write.py also shows size_line() at the top of the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,11 @@ from analysis.confounds import build_flags
 from analysis.gates import ALONE
 from analysis.settings import parameter_names, value_text, varying
 from core.cell import PARAMETERS, Value
-from core.messages import NOTHING, Message, listed, message, verbatim
+from core.messages import NOTHING, Message, chained, listed, message, verbatim
 from core.runtime import RuntimeFacts
 from record.saved_plan import Machine
-from reports.command_lines import repeat_command
 from reports.document.model import ABSENT, Section, Table, plain_table
-from reports.parts.method_words import method_words, order_words
+from reports.parts.run_words import duration_words, method_words, order_words, repeat_command
 from reports.view import View
 
 PLACE = 210  # in the order of sections (reports/sections/__init__.py)
@@ -66,10 +65,10 @@ def section(view: View) -> Section:
 
 def size_line(view: View) -> Message:
     """Return the main parameters of a run in one line: 'services: 4 · clients: 4 / 8'."""
-    duration_s, parts = view.plan.method.duration_s, []
+    parts = []
     for name, template in SIZES.items():
         texts = [_value_text(value) for value in _values(view.rows, name)]
-        if not texts or (duration_s and name == "NUM_REQUESTS_PER_CLIENT"):
+        if not texts or (view.is_timed and name == "NUM_REQUESTS_PER_CLIENT"):
             continue
         values = verbatim(" / ".join(texts))
         if len(texts) > MOST_VALUES:
@@ -80,11 +79,7 @@ def size_line(view: View) -> Message:
                 count=len(texts),
             )
         parts.append(replace(template, args={"values": values}))
-    if duration_s:
-        parts.append(
-            message("each measurement runs for {seconds:g} s or longer", seconds=duration_s)
-        )
-    return listed(parts, DOT)
+    return chained([*parts, duration_words(view.plan.method)], DOT)
 
 
 def _values(rows: Sequence[Row], name: str) -> list[Value]:

@@ -20,14 +20,13 @@ from reports.document.shapes import (
     BARS,
     POOLED,
     ROOM,
-    bar_strip,
+    bar,
     marked,
     metric_head,
     most_throughput,
     of_row,
 )
-from reports.parts.gaps import absent_sentences, missing_runtimes
-from reports.parts.method_words import loop_words, method_words
+from reports.parts.run_words import absent_sentences, loop_words, method_words, missing_runtimes
 from reports.view import View
 
 PLACE = 40  # in the order of sections (reports/sections/__init__.py)
@@ -77,17 +76,16 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         trouble = words(row.trouble or state, state="trouble", cells=cells)
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
-        # A ratio also comes from the cells under the first runtime.
-        both = of_cells([*row.first, *row.cells])
-        bar = Datum(strip=bar_strip(row, most, look, row.runtime), cells=cells)
         of_all, numbers = pooled(row.good), []
         for key, (_, form) in shown.items():
-            trace = both if key == RATIO else cells
+            # A ratio also comes from the cells under the first runtime.
+            trace = of_cells([*row.first, *row.cells]) if key == RATIO else cells
             is_pooled = ROW_METRICS[key].percentile in of_all
             numbers.append(
                 number(row.columns.get(key), marked(form) if is_pooled else form, trace, key)
             )
-        return name, bar, *numbers, *[trouble if row.trouble else words(state)] * has_status
+        status = trouble if row.trouble else words(state)
+        return name, bar(row, most, look), *numbers, *[status] * has_status
 
     return Table(
         name=TITLE,

@@ -18,9 +18,14 @@ from analysis.others import on_busy
 from analysis.routes import Route
 from core.messages import NOTHING, SENTENCES, Message, listed, message, plural
 from record.comparison import VALUE, Setting
-from reports.document.model import ABSENT, Datum, Section, Table, words
+from reports.document.model import ABSENT, Datum, Section, Table
 from reports.document.shapes import POOLED, Col, col, marked, metric_head, table
-from reports.parts.comparison_table import ends_words, interval_datum, ratio_head
+from reports.parts.comparison_table import (
+    ends_words,
+    interval_datum,
+    part_verdict,
+    ratio_head,
+)
 from reports.view import View
 
 PLACE = 29  # in the order of sections (reports/sections/__init__.py)
@@ -139,11 +144,7 @@ def _speed(line: Line) -> Datum:
 
 
 def _verdict(line: Line) -> Datum:
-    """Return the verdict on a route; nothing if a runtime does not differ from itself (A/A)."""
     one = line.compared
     assert one
     route = one.routes[line.arms[0].name]
-    if (one.step, route.verdict) == ("aa", "inconclusive"):
-        return words(NOTHING)
-    hint = one.why if one.verdict == route.verdict == "invalid" else NOTHING
-    return words(on_busy(route.word, one.others), state=f"word {route.verdict}", hint=hint)
+    return part_verdict(route, one, on_busy(route.word, one.others))

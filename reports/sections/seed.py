@@ -25,51 +25,40 @@ from reports.view import View
 PLACE = 51  # in the order of sections (reports/sections/__init__.py)
 MACHINE = "i9-13900K"  # of the original experiment
 REQUESTS = 400_000  # of each measurement in the original experiment
-# the interpreters of the original experiment, as its record names them
-GIL, NOGIL = verbatim("Python 3.11.5"), verbatim("Python 3.14.0a0 free-threading")
-UNNAMED = message("unknown Python interpreter")
+# the interpreters of the tables of the original experiment, as its record names them
+BOTH = verbatim("Python 3.11.5"), verbatim("Python 3.14.0a0 free-threading")
+UNNAMED = (message("unknown Python interpreter"),)
 RANGE = message("{start} to {end}")
 # by whether the verdict of this run is that of a claim
 HOLDS = {True: message("yes"), False: message("no")}
 NOT_KNOWN = message("not known")
 
 
-class SeedRow(NamedTuple):
-    """One line of a table of published times from the original experiment that gilscope repeats.
-
-    params: parameter values of our cells that correspond to the row
-    seconds: time per interpreter as printed in the record, without the unit
-    """
-
-    what: Message
-    params: Mapping[str, Value]
-    seconds: Mapping[Message, str]
+# a line of a table of published times: what was measured, the parameters of our cells that
+# correspond to it, and the time under each interpreter, as printed in the record, without the unit
+Line = tuple[Message, Mapping[str, Value], Sequence[str]]
 
 
 class SeedTable(NamedTuple):
-    """A table of published times of one service design (system). All rows have times for the same
-    interpreters.
-    """
+    """A table of published times of one service design (system)."""
 
     system: str
+    interpreters: Sequence[Message]
     heading: Message
-    rows: Sequence[SeedRow]
+    lines: Sequence[Line]
 
 
-def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> list[SeedRow]:
+def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> list[Line]:
     """Return a line of published times for each number of sockets per service (NUM_MULTI_SOCKET).
 
     seconds: time by value of NUM_MULTI_SOCKET
     """
+    at: dict[str, Value] = {"SELECT_MODE": select_mode, "CLIENT_BINDING": client_binding}
     return [
-        SeedRow(
+        (
             verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
-            {
-                "SELECT_MODE": select_mode,
-                "CLIENT_BINDING": client_binding,
-                "NUM_MULTI_SOCKET": sockets,
-            },
-            {UNNAMED: figure},
+            {**at, "NUM_MULTI_SOCKET": sockets},
+            [figure],
         )
         for sockets, figure in seconds.items()
     ]
@@ -79,39 +68,38 @@ _TIME = message("Time that each client takes to send all of its requests.")
 TABLES = (
     SeedTable(
         "2",
+        BOTH,
         _TIME,
         [
-            SeedRow(
-                message("client reuses connections"),
-                {"REUSE_CLIENT": True},
-                {GIL: "5.5", NOGIL: "5.0"},
-            ),
-            SeedRow(
+            (message("client reuses connections"), {"REUSE_CLIENT": True}, ["5.5", "5.0"]),
+            (
                 message("client does not reuse connections"),
                 {"REUSE_CLIENT": False},
-                {GIL: "14.9", NOGIL: "10.3"},
+                ["14.9", "10.3"],
             ),
         ],
     ),
-    SeedTable("3", _TIME, [SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"})]),
+    SeedTable("3", BOTH, _TIME, [(message("Tornado"), {}, ["16.1", "17.2"])]),
     SeedTable(
         "4",
+        UNNAMED,
         _TIME,
         [
-            SeedRow(
+            (
                 message("select() on all connections at once"),
                 {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
-                {UNNAMED: "3.03"},
+                ["3.03"],
             ),
-            SeedRow(
+            (
                 message("select() on each connection in turn"),
                 {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
-                {UNNAMED: "5.57"},
+                ["5.57"],
             ),
         ],
     ),
     SeedTable(
         "4",
+        UNNAMED,
         message(
             "Time that each client takes to send all of its requests, with select() on all "
             "connections at once, by number of sockets per service (NUM_MULTI_SOCKET)."
@@ -120,6 +108,7 @@ TABLES = (
     ),
     SeedTable(
         "4",
+        UNNAMED,
         message(
             "Time that each client takes to send all of its requests, over one connection per "
             "service and with select() on each connection in turn, by number of sockets per "
@@ -212,8 +201,7 @@ def section(view: View) -> Section:
 
 
 def _times_section(view: View) -> Section:
-    made = [_table(table, view) for table in TABLES]
-    tables = [*filter(None, made)]
+    tables = [*filter(None, (_table(table, view) for table in TABLES))]
     note = message(
         "Times of this run ({blocks}) are the median over the clients, in seconds, with the "
         "slowest client in parentheses. Each original time comes from one run on another machine "
@@ -249,14 +237,15 @@ def _table(published: SeedTable, view: View) -> Table:
     was measured.
     """
     arms, lines = runtimes(view.run), []
-    for wanted in published.rows:
-        rows = [_matching_row(view.rows, published.system, wanted, arm) for arm in arms]
+    for what, params, seconds_of in published.lines:
+        rows = [_matching_row(view.rows, published.system, params, arm) for arm in arms]
         # A published row that no runtime of this run repeats gets no line.
         if any(row and row.figures for row in rows):
-            figures = [words(figure, state="theirs") for figure in wanted.seconds.values()]
-            lines.append((wanted.what, *map(_times, rows), *figures))
-    interpreters = published.rows[0].seconds
-    theirs = [message("published time: {interpreter}", interpreter=one) for one in interpreters]
+            figures = [words(figure, state="theirs") for figure in seconds_of]
+            lines.append((what, *map(_times, rows), *figures))
+    theirs = [
+        message("published time: {interpreter}", interpreter=one) for one in published.interpreters
+    ]
     title = message(
         "{system}. {table}", system=view.settings.head(published.system), table=published.heading
     )
@@ -265,7 +254,9 @@ def _table(published: SeedTable, view: View) -> Table:
     )
 
 
-def _matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
+def _matching_row(
+    rows: Sequence[Row], system: str, params: Mapping[str, Value], runtime: str
+) -> Row | None:
     """Return the row of this run that repeats a published measurement; None if no row does.
 
     Of several matches, the row with the most default values is returned, because that experiment
@@ -279,8 +270,11 @@ def _matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: st
             if name in PARAMETERS
         )
 
-    of_runtime = [row for row in rows if row.runtime == runtime and row.system == system]
-    fitting = [row for row in of_runtime if wanted.params.items() <= row.params.items()]
+    fitting = [
+        row
+        for row in rows
+        if (row.runtime, row.system) == (runtime, system) and params.items() <= row.params.items()
+    ]
     return max(fitting, key=likeness, default=None)
 
 

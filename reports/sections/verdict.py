@@ -23,13 +23,13 @@ from core.messages import (
     listed,
     message,
 )
-from reports.document.model import Datum, Section, Table, traced
+from reports.document.model import Section, Table, traced
 from reports.document.shapes import (
     BARS,
     ROOM,
     Col,
     arm_col,
-    bar_strip,
+    bar,
     col,
     metric_col,
     most_throughput,
@@ -95,11 +95,7 @@ def _steps_plot(view: View) -> Table:
     settings = by_setting(view.compared)
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.is_over_all]
     shown = sorted(named, key=lambda one: one.step == "aa")
-    cols: list[Col[Comparison]] = [
-        STEP,
-        FROM_TO,
-    ]
-    made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, cols)
+    made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, [STEP, FROM_TO])
     return replace(made, key="", caption=NOTHING)
 
 
@@ -110,14 +106,9 @@ def _bars(view: View) -> Table:
     rows = [row for row in view.rows if row.figures and len(view.groups) == 1]
     most = ROOM * most_throughput(rows)
 
-    def bar(row: Row) -> Datum:
-        return Datum(
-            strip=bar_strip(row, most, view.looks[row.runtime], row.runtime), cells=row.trace
-        )
-
     cols: list[Col[Row]] = [
         arm_col("runtime", view.looks),
-        col(NOTHING, bar, is_strip=True),
+        col(NOTHING, lambda row: bar(row, most, view.looks[row.runtime]), is_strip=True),
         metric_col(THROUGHPUT, rows, of_row),
     ]
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)

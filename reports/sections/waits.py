@@ -64,17 +64,17 @@ def section(view: View) -> Section:
     named = [(view.settings.name(setting_of(mine[0])), mine) for mine in profiled]
     states = _states_table(named, view)
     return Section(
-        key="waits",
-        title=message("Lines of code that wait"),
+        "waits",
+        message("Lines of code that wait"),
         sentences=sentences,
         tables=(states, _lines_table(named, view)),
-        flames=tuple(
+        flames=[
             flame
             for number, (head, mine) in enumerate(named)
             for flame in _flames(mine, number, head)
-        ),
-        notes=tuple(_notes(profiled)),
-        terminal=(*sentences, *([states] if profiled else [])),
+        ],
+        notes=[*_notes(profiled)],
+        terminal=(*sentences, *[states] * bool(profiled)),
     )
 
 
@@ -93,14 +93,6 @@ def _states_table(named: Named, view: View) -> Table:
 
 
 def _lines_table(named: Named, view: View) -> Table:
-    waiting: list[tuple[Message, list[Profile]]] = []
-    for head, mine in named:
-        lines: list[Profile] = [
-            {**line, "runtime": one["runtime"]}
-            for one in mine
-            for line in one["lines"][:MOST_LINES]
-        ]
-        waiting.append((head, lines))
     return table(
         message("Lines of code by time spent waiting"),
         [
@@ -115,9 +107,18 @@ def _lines_table(named: Named, view: View) -> Table:
             col("Called from", lambda line: str(line.get("caller", ""))),
             *map(_share_col, STATES),
         ],
-        waiting,
+        [(head, _first_lines(mine)) for head, mine in named],
         folded=True,
     )
+
+
+def _first_lines(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return the first lines of each profile, with its runtime."""
+    return [
+        {**line, "runtime": one["runtime"]}
+        for one in profiles
+        for line in one["lines"][:MOST_LINES]
+    ]
 
 
 def _share_col(state: str) -> Col[Profile]:
@@ -248,17 +249,18 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
         )
 
 
-def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
+def _with_delta(tree: Profile, other: Profile, *totals: int) -> dict[str, Any]:
     """Return a flame graph's *tree* with a delta per frame: the share of time minus the share in
     *other*.
 
-    total, other_total: samples in the root of each graph
+    totals: samples in the root of each graph
     A frame that *tree* does not have is left out, even if *other* has it.
     """
     others = {child["name"]: child for child in other.get("children", ())}
-    delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
+    total, other_total = (max(1, samples) for samples in totals)
+    delta = tree["value"] / total - other.get("value", 0) / other_total
     children = [
-        _with_delta(child, others.get(child["name"], {}), total, other_total)
+        _with_delta(child, others.get(child["name"], {}), *totals)
         for child in tree.get("children", ())
     ]
     return {

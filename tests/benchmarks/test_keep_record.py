@@ -7,8 +7,8 @@ from benchmarks.keep_record import TABLE, keep
 from core.runtime import Flags
 from record.run_file import RunFile, load
 from record.saved_run import FILE_NAME
-from reports.run_document import report
 from reports.view import View
+from reports.write import report
 from tests.reports.sample import TITLES, seed_run
 
 

@@ -28,8 +28,8 @@ from reports.exports.texts import cells_sheet, rows_sheet
 from reports.render import html
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
-from reports.run_document import report
 from reports.view import View
+from reports.write import report
 from tests.golden.facts import digest, elided, facts
 from tests.golden.runs import DOCUMENTS, ROOT, RUNS
 

@@ -17,10 +17,11 @@ from record.run_file import load, plain
 from record.saved_plan import Machine
 from record.saved_run import Run
 from reports.document.model import Document
-from reports.terminal.stress_report import stress_document
+from reports.stress_report import stress_document
 from tests.analysis.test_routes import opposed_run
 from tests.analysis.timed_cells import steady
 from tests.commands import audited as audit
+from tests.reports import test_stress as stress
 from tests.reports.compare.trio import compared_trio
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import every_chapter, record_with_aa
@@ -29,7 +30,6 @@ from tests.reports.sections import test_answer as answers
 from tests.reports.sections import test_pauses as pauses
 from tests.reports.sections import test_waits as waits
 from tests.reports.sweeps import peaked_run
-from tests.reports.terminal import test_stress as stress
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = json.loads(Path(__file__).with_name("parts.json").read_text())

@@ -10,8 +10,8 @@ from core.cell import Value
 from core.languages import language
 from record.saved_run import CellResult, Run
 from reports.render.html import page
-from reports.run_document import report
 from reports.view import View
+from reports.write import report
 from tests.reports.sample import MS, TITLES, cell_of, histogram_of, measured, run_of, seed_run
 from tests.reports.sweeps import served, sized
 

@@ -19,12 +19,11 @@ from reports.compare.compared_runs import compare_runs, sentence
 from reports.compare.members import members
 from reports.document.model import Axis, Curve, Document, Figure, Mark, Panel, Section, plain_table, traced, words
 from reports.exports.texts import cells_sheet, rows_sheet
-from reports.render.console import terminal
 from reports.render.figures import page_panels, sheet
 from reports.render.html import page
 from reports.render.markdown import markdown
-from reports.render.terminal import print_section
-from reports.terminal.progress import display
+from reports.render.progress import display
+from reports.render.terminal import print_section, terminal
 from reports.view import View
 from tests.reports.reading import elements
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
@@ -57,7 +56,7 @@ COMMAND = re.compile(r"^\s*(::[\w-]+.*?::|##\[)", re.MULTILINE)
 def document(text: str) -> Document:
     plain = verbatim(text)
     said = message("Service {name} said: {text}", name=text, text=traced(text, "cells"))
-    table = plain_table(plain, (plain, plain), [(words(text, code=True), text)], titled=True, caption=plain)
+    table = plain_table(plain, (plain, plain), [(words(text), text)], titled=True, caption=plain)
     axis = Axis(label=plain, low=0, high=1)
     curve = Curve(name=text, look=0, line=((0, 0), (1, 1)), marks=(Mark(x=0, y=0, tip=text, cells="cells"),))
     panel = Panel(title=plain, across=axis, up=axis, curves=(curve,))

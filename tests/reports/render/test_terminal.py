@@ -13,8 +13,7 @@ from core.messages import NOTHING, message, verbatim
 from reports.document.model import Table
 from reports.document.shapes import col, table
 from reports.parts.answer import labelled
-from reports.render.console import terminal, wrapped
-from reports.render.terminal import print_table
+from reports.render.terminal import print_table, terminal, wrapped
 
 CHINESE = "去掉全局解释锁（GIL）后，系统 4 的速度是原来的 1.31 倍 [1.26, 1.37]；自由线程构建本身多耗时 6 %。"
 STATES = ("running on a core", "runnable, no core", "GIL", "lock wait", "I/O wait", "idle [share of all time]")

@@ -7,7 +7,7 @@ import pytest
 
 from core.messages import Message
 from core.stress_results import Round, Stress
-from reports.terminal.stress_report import findings, stress_document, verdict
+from reports.stress_report import findings, stress_document, verdict
 
 FIRST = {"request": "GET /a", "got": "it is 1", "expected": "2"}
 

@@ -21,7 +21,7 @@ from core.languages import Language, for_terminal, on_one_line
 from core.messages import BadInput, Message, message
 from record.run_file import load
 from record.saved_run import FILE_NAME
-from reports.render.console import wrapped
+from reports.render.terminal import wrapped
 
 NO_VERDICT = message("the run has no saved comparison")
 HEADS = (

@@ -32,10 +32,9 @@ from core.cell import Cell, Value
 from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
 from record.saved_run import CellResult
-from reports.render.console import terminal
+from reports.render.terminal import terminal
 
 BAR_WIDTH = 12  # columns of the terminal
-STARTING = message("starting the programs beside the service")
 LONGER = 1.1  # times of measurements whose ratio is below this count as equal
 SILENT_S = 12.0  # after so long without a line, a plain display says that the measurement goes on
 
@@ -259,8 +258,9 @@ class PlainDisplay(QuietDisplay):
                 waiting = message("still measuring: {seconds:.0f} s", seconds=silent_s)
                 self._print(message("[{place}] {cell}", place=self.place(), cell=waiting))
             else:
+                starting = message("starting the programs beside the service")
                 self._print(
-                    message("{starting}: {seconds:.0f} s", starting=STARTING, seconds=silent_s)
+                    message("{starting}: {seconds:.0f} s", starting=starting, seconds=silent_s)
                 )
 
     def _show(self, result: CellResult) -> None:

@@ -37,23 +37,33 @@ CHECKS: Mapping[str, Message] = {
 RULE_OF_THREE = 3
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class StressFinding:
     """All findings of one kind in a stress test.
 
-    found: the kind as text; kind: a key of KINDS
+    kind:   a key of KINDS
     counts: number of occurrences by runtime
     rounds: the rounds with occurrences, rounds without the GIL first
     only_without_gil: whether the arm with the GIL has no occurrence
-    lines:  failures by code, or printed warnings
     """
 
-    found: Message
     kind: str
     counts: Mapping[str, int]
     rounds: Sequence[Round]
     only_without_gil: bool
-    lines: tuple[str, ...]
+
+    @property
+    def found(self) -> Message:
+        """The kind as text."""
+        return KINDS[self.kind].found
+
+    @property
+    def lines(self) -> list[str]:
+        """The printed warnings, or the failures by code."""
+        if self.kind == "notice":
+            return [*dict.fromkeys(line for one in self.rounds for line in one.notices)]
+        codes = sum((Counter(one.failures) for one in self.rounds), Counter[str]())
+        return [f"{number} x {code}" for code, number in sorted(codes.items())]
 
 
 def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
@@ -146,23 +156,11 @@ def findings(stress: Stress) -> list[StressFinding]:
     # without answers under the GIL, nothing can be said to occur only without it
     is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
     found = []
-    for kind, (name, _, count) in KINDS.items():
+    for kind, (_, _, count) in KINDS.items():
         rounds = sorted(filter(count, stress.rounds), key=attrgetter("gil_enabled"))
-        notices = dict.fromkeys(line for one in rounds for line in one.notices)
-        codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
-        failures = (f"{number} x {code}" for code, number in sorted(codes.items()))
-        lines = tuple(notices if kind == "notice" else failures)
         only_without_gil = is_compared and not any(one.gil_enabled for one in rounds)
         if rounds:
-            seen = StressFinding(
-                found=name,
-                kind=kind,
-                counts=by_runtime(stress, count),
-                rounds=rounds,
-                only_without_gil=only_without_gil,
-                lines=lines,
-            )
-            found.append(seen)
+            found.append(StressFinding(kind, by_runtime(stress, count), rounds, only_without_gil))
     return found
 
 
@@ -173,12 +171,12 @@ def stress_document(stress: Stress) -> Document:
     seen = findings(stress)
     title = message("Stress test: {name} without and with the GIL", name=stress.name)
     found = Section(
-        key="stress",
-        title=message("What was found"),
+        "stress",
+        message("What was found"),
         answer=(verdict(stress),),
-        sentences=tuple(sentence for one in seen for sentence in _sentences(one, stress)),
+        sentences=[sentence for one in seen for sentence in _sentences(one, stress)],
         tables=(_rounds(stress, seen),),
-        notes=tuple(_notes(stress, seen)),
+        notes=[*_notes(stress, seen)],
     )
     checked = message("How answers were checked")
     checks = table(
@@ -189,10 +187,10 @@ def stress_document(stress: Stress) -> Document:
         ],
         [(NOTHING, stress.checks.items())],
     )
-    how = Section(key="checks", title=checked, tables=(checks,))
+    how = Section("checks", checked, tables=(checks,))
     return Document(
         name=str(title), title=title, about=(_about(stress),),
-        sections=tuple(filter(None, (found, *_traces(seen), how))),
+        sections=[*filter(None, (found, *_traces(seen), how))],
         has_cells=False,
     )  # fmt: skip
 
@@ -204,18 +202,18 @@ def verdict(stress: Stress) -> Message:
     if only:
         return message("Found only without the GIL: {kinds}.", kinds=listed(only))
     if seen:
-        kinds = listed(one.found for one in seen)
         return message(
             "The missing GIL may not be the cause of the problems that the stress test found: "
             "{kinds}.",
-            kinds=kinds,
+            kinds=listed(one.found for one in seen),
         )
-    counts = answered(stress).items()
-    each = listed(
-        message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts
-    )
+    each = [
+        message("{count:,} under {runtime}", count=count, runtime=name)
+        for name, count in answered(stress).items()
+    ]
     return message(
-        "Nothing was found: no wrong answer (checked: {counts}), no crash, no hang.", counts=each
+        "Nothing was found: no wrong answer (checked: {counts}), no crash, no hang.",
+        counts=listed(each),
     )
 
 
@@ -335,8 +333,8 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
         texts = next(filter(None, map(of_round, one.rounds)), ())
         if texts and one.kind in titles:
             yield Section(
-                key=f"{one.kind}-trace",
-                title=titles[one.kind],
+                f"{one.kind}-trace",
+                titles[one.kind],
                 sentences=(
                     message(
                         "Python's faulthandler printed this in a stress test round that crashed or "
@@ -344,5 +342,5 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
                         "rounds without the GIL take precedence."
                     ),
                 ),
-                texts=tuple(map(verbatim, texts)),
+                texts=[*map(verbatim, texts)],
             )
