@@ -84,25 +84,24 @@ class Agent:
                     self._obey(order)
 
     def _obey(self, order: Mapping[str, Any]) -> None:
-        if (
-            order["do"] == "clock"
-        ):  # answered also while clients are timed, because the answer shows a live connection
-            _write(encoded(clock=order["number"], at_ns=time.perf_counter_ns()))
+        number = order.get("number", 0)
+        if order["do"] == "clock":
+            # also while clients are timed, because the answer shows a live connection
+            _write(encoded(number=number, answer=time.perf_counter_ns()))
             return
         # otherwise the runner is silent during a timed window, unless the cell has failed
         self._held_until_ns = 0
-        child = order.get("child", 0)
         with suppress(KeyError, OSError, ValueError):  # the child has ended
             match order["do"]:
                 case "start":
-                    self._start(child, order["command"], order["variables"])
+                    self._start(number, order["command"], order["variables"])
                 case "write":
                     # a child reads a line before it writes its answer (docs/child-contract.md)
-                    self._stdin(child).write(order["text"].encode(errors=BYTES))
+                    self._stdin(number).write(order["text"].encode(errors=BYTES))
                 case "close":
-                    self._stdin(child).close()
+                    self._stdin(number).close()
                 case "kill":
-                    self._children[child].kill()
+                    self._children[number].kill()
                 case "hold":
                     self._held_until_ns = order["until_ns"]
 
@@ -110,13 +109,13 @@ class Agent:
         try:
             process = start_child(command, self._sandbox.process_group, variables, subprocess.PIPE)
         except (OSError, ValueError) as error:
-            self._report(child=child, error=f"{command[0]}: {error}")
+            self._report(number=child, error=f"{command[0]}: {error}")
             return
         self._children[child] = process
         for stream, source in (("out", process.stdout), ("err", process.stderr)):
             assert source
             self._streams.register(source, selectors.EVENT_READ, (child, stream))
-        self._report(child=child, pid=process.pid)
+        self._report(number=child, answer=process.pid)
 
     def _stdin(self, child: int) -> Any:
         return self._children[child].stdin
@@ -124,7 +123,7 @@ class Agent:
     def _pass_on(self, descriptor: int, child: int, stream: str) -> None:
         """Report what a child wrote: an empty text if it has closed the stream."""
         data = os.read(descriptor, PIECE_BYTES)
-        self._report(child=child, **{stream: data.decode(errors=BYTES)})
+        self._report(number=child, **{stream: data.decode(errors=BYTES)})
         if not data:
             self._streams.unregister(descriptor)
 
@@ -139,7 +138,7 @@ class Agent:
             if status is not None:
                 del self._children[child]
                 self._held_until_ns = 0  # a child that ends during a timed window fails the cell
-                self._report(child=child, status=status)
+                self._report(number=child, status=status)
         return not ending.isdisjoint(self._children)
 
     def _patience_s(self) -> float | None:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from core.errors import ChildFailed
 from core.languages import for_terminal
@@ -61,6 +61,8 @@ class Carrier(Process):
             raise ChildFailed(
                 "{program} cannot be started: {error}", program=command[0], error=error.strerror
             ) from None
+        self._poll = select.poll()
+        self._poll.register(self, select.POLLIN)
 
     def receive(self, wait_s: float, take: Callable[[Any], object]) -> bool:
         """Call *take* with each message that the agent sent. Return whether any data came within
@@ -69,7 +71,7 @@ class Carrier(Process):
         Raises ChildFailed if the stream has ended, or if a message is malformed.
         """
         self._output.drain()
-        if not _is_ready(self._stdout, select.POLLIN, wait_s):
+        if not self._poll.poll(wait_s * 1e3):
             return False
         try:
             data = self.read()
@@ -89,10 +91,6 @@ class Carrier(Process):
         """
         with suppress(ValueError):  # it was closed meanwhile
             super().write(data)
-
-    def is_writable(self) -> bool:
-        """Return whether a short message can be written now without waiting for the host."""
-        return _is_ready(self._stdin, select.POLLOUT, 0.0)
 
     def close(self) -> None:
         """Kill the command, and close its streams."""
@@ -119,12 +117,6 @@ class Carrier(Process):
                 error=text,
             )
         return verbatim(text)
-
-
-def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
-    poll = select.poll()
-    poll.register(stream, event)
-    return bool(poll.poll(wait_s * 1e3))
 
 
 def start_script(host: Host) -> bytes:
