@@ -1,18 +1,20 @@
 """A carrier: a command, such as ssh, that starts the agent on a host and carries its stdin, stdout
 and stderr.
 
-The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on the
-carrier's command line.
+The carrier starts `sh`, which reads a script that finds a Python and runs lab/hosts/boot.py, which
+reads an archive of gilscope's files. So no text of ours is on the carrier's command line.
 lab/hosts/connection.py has one Carrier for each host. docs/hosts.md lists the carriers, and
 core/layout.py has their commands. The script needs a POSIX shell, and its exit status NO_PYTHON
 says that no Python on the host suits.
 """
 
+import os
 import select
 import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,20 @@ from core.errors import ChildFailed
 from core.languages import for_terminal
 from core.layout import Host
 from core.messages import Message, message, verbatim
+from lab.digests import files_in
 from lab.hosts.protocol import MessageReader
+from lab.native import programs
+from lab.places import REPOSITORY
 from lab.run.children import Process
+from lab.user_service.service_files import packed
 from record.decode import Misfit
 
+# Whatever the agent, the worker and the children of a host import must be in these folders.
+FOLDERS = ("core", "services", "clients", "systems", "experiments", "record", "lab", "requirements")
+# code, and files of requirements
+SUFFIXES = (".py", ".txt")
+# core.program recognises a checkout by this file; the agent's files look like a checkout
+CHECKOUT = "pyproject.toml"
 BOOT = Path(__file__).with_name("boot.py")
 # the names that the script looks for on the host, in this order
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
@@ -130,3 +142,27 @@ def start_script(host: Host) -> bytes:
     return _FIND.format(
         candidates=shlex.join([*host.python, *others]), boot=boot, no_python=NO_PYTHON
     ).encode()
+
+
+@cache
+def agent_files(*, native: bool) -> bytes:
+    """Return an archive of the files that an agent needs. Raises ChildFailed if one cannot be read.
+    It is made once per process, so it lacks later changes of the files.
+
+    native: include native programs, for a host of this architecture
+    """
+    sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
+    built = [name for name in programs.FOR_HOSTS if native and not programs.missing(name)]
+    files = [
+        (CHECKOUT, Path(os.devnull)),  # an empty file is enough
+        *((path.relative_to(REPOSITORY).as_posix(), path) for path in sources),
+        *((f"native/bin/{name}", programs.BUILDS[name].program) for name in built),
+    ]
+    try:
+        return packed(files)
+    except OSError as error:
+        raise ChildFailed(
+            "gilscope's own files cannot be read: {error}. Check their permissions, or install "
+            "gilscope again",
+            error=str(error),
+        ) from error

@@ -28,8 +28,7 @@ from core.layout import Host
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Arg, Message, message, verbatim
 from lab.folders import Sandbox
-from lab.hosts import archive
-from lab.hosts.carrier import Carrier, start_script
+from lab.hosts.carrier import Carrier, agent_files, start_script
 from lab.hosts.protocol import BEAT_S, LEASE_S, encoded
 from lab.hosts.remote_process import RemoteProcess, Told
 from lab.run.children import Children, Place
@@ -243,7 +242,7 @@ class HostConnection(Place):
         try:
             self._carrier.write(start_script(self.host))
             self.machine = self._hello(Found, CONNECT_S)["machine"]
-            files = self._own_files()
+            files = agent_files(native=self.machine == platform.machine())
             self._carrier.write(b"%d\n" % len(files) + files)
             self.booted = self._hello(Booted, CALL_S)
         except BaseException:
@@ -251,16 +250,6 @@ class HostConnection(Place):
             raise
         finally:
             hanging.cancel()
-
-    def _own_files(self) -> bytes:
-        try:
-            return archive.agent(native=self.machine == platform.machine())
-        except OSError as error:
-            raise ChildFailed(
-                "gilscope's own files cannot be read: {error}. Check their permissions, or "
-                "install gilscope again",
-                error=str(error),
-            ) from error
 
     def _hello(self, kind: type[Kind], wait_s: float) -> Kind:
         """Return the next message, which is of the type *kind*. Raises ChildFailed."""
