@@ -11,8 +11,9 @@ import platform
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -47,11 +48,29 @@ COMMAND_S = 900.0  # long enough to make an environment
 RanNs = dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count]
 
 
+class UserFiles(NamedTuple):
+    """What of a user is copied to a host: a folder, and requirements with the files they name."""
+
+    directory: str
+    requirements: str = ""
+    packages: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name of the copy, which is the same for the same files."""
+        return short_digest(self)
+
+
 class HostPlace(HostConnection):
     """A connected host on which services and clients run.
 
     runtimes: the facts of the runtimes that were found on the host
         (record.cell_parts.RuntimeFacts), by name
+    python(runtime, requirements): the interpreter of an environment on the host, which the first
+        call makes; requirements: a file of the repository, a file on the host by its absolute path,
+        or "". Raises ChildFailed
+    copied(files): copies UserFiles with the first call. Returns their folder, and the path of a
+        file of their requirements, there. Raises ChildFailed
     """
 
     # gilscope's helpers stay in the group of the worker that starts them
@@ -75,10 +94,7 @@ class HostPlace(HostConnection):
             raise
         self.host = replace(host, address=address)
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
-        # interpreters of environments on the host, by runtime and requirements
-        self._pythons: dict[tuple[str, str], str] = {}
-        # what copied() returned, by the name of the copy
-        self._files: dict[str, tuple[str, str]] = {}
+        self.python, self.copied = cache(self._make_environment), cache(self._copy)
 
     def find(self, names: Sequence[str]) -> None:
         """Look for the runtimes *names* on the host. Raises ChildFailed."""
@@ -130,41 +146,18 @@ class HostPlace(HostConnection):
             return [f"native/bin/{Path(program).name}", *arguments]
         requirements = system.requirements
         if file_of(system):
-            requirements = self.copied(_files_of(system))[1] or requirements
+            requirements = self.copied(files_of(system))[1] or requirements
         return child_words(self.python(str(runtime.name), requirements), role)
 
-    def python(self, runtime: str, requirements: str) -> str:
-        """Return the interpreter of an environment on the host, which is made if needed. Raises
-        ChildFailed.
+    def _make_environment(self, runtime: str, requirements: str) -> str:
+        task, found = tasks.environment_python, self.runtimes[runtime]
+        return str(self.call(str, task, runtime, found, requirements, deadline_s=COMMAND_S))
 
-        requirements: a file of the repository, a file on the host by its absolute path, or ""
-        """
-        recipe = runtime, requirements
-        if recipe not in self._pythons:
-            self._pythons[recipe] = self.call(
-                str,
-                tasks.environment_python,
-                runtime,
-                self.runtimes[runtime],
-                requirements,
-                deadline_s=COMMAND_S,
-            )
-        return self._pythons[recipe]
-
-    def copied(self, own: Mapping[str, Any]) -> tuple[str, str]:
-        """Copy a user's files to the host. Return their folder, and the path of a file of their
-        requirements, there.
-
-        Raises ChildFailed.
-        """
-        name = _copy_name(own)
-        if name not in self._files:
-            content, lines = user_files(own)
-            files = b64encode(content).decode()
-            self._files[name] = self.call(
-                tuple[str, str], tasks.unpack, name, files, lines, deadline_s=COMMAND_S
-            )
-        return self._files[name]
+    def _copy(self, files: UserFiles) -> tuple[str, str]:
+        archive, lines = user_files(files._asdict())
+        asked = files.name, b64encode(archive).decode(), lines
+        folder, file = self.call(tuple[str, str], tasks.unpack, *asked, deadline_s=COMMAND_S)
+        return folder, file
 
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children of *runtime* must report; "" if any version is
@@ -208,8 +201,9 @@ class HostRuntime(Runtime):
         This copies the service's files to that host. The error names the host.
         """
         (place,) = self.places_of(SERVICE)
+        files = UserFiles(own["directory"], own["requirements"], tuple(own["packages"]))
         try:
-            folder, requirements = place.copied(own)
+            folder, requirements = place.copied(files)
             python = place.python(str(self.name), requirements)
         except ChildFailed as failed:
             raise EnvironmentFailed(
@@ -241,7 +235,7 @@ class HostRuntime(Runtime):
         if file := file_of(system):
             config[PATH_KEY] = (
                 # children start in the agent's folder, into which tasks.unpack() puts the files
-                f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"
+                f"files/{files_of(system).name}/{OWN}/{Path(file).name}"
             )
         return config
 
@@ -252,13 +246,9 @@ class HostRuntime(Runtime):
         return packages
 
 
-def _files_of(system: System) -> dict[str, Any]:
+def files_of(system: System) -> UserFiles:
     """Return what is copied to a host for a system in a user's file: its folder, and its
     requirements.
     """
     own = system.requirements if Path(system.requirements).is_absolute() else ""
-    return {"directory": str(Path(file_of(system)).parent), "requirements": own, "packages": ()}
-
-
-def _copy_name(own: Mapping[str, Any]) -> str:
-    return short_digest((own["directory"], own["requirements"], *own["packages"]))
+    return UserFiles(str(Path(file_of(system)).parent), own)
