@@ -25,7 +25,7 @@ from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
-from lab.hosts import host_tasks as tasks
+from lab.hosts import worker
 from lab.hosts.place import HostPlace, HostRuntime
 from lab.machine import link
 from lab.profile.lock_watcher import obstacle_to
@@ -116,7 +116,7 @@ class HostCluster(CellPlaces):
     def _runtime(self, name: str) -> AnyRuntime:
         if name == NATIVE:
             return Native()
-        interpreter = tasks.interpreter_of(self.of_services.runtimes[name])
+        interpreter = worker.interpreter_of(self.of_services.runtimes[name])
         return HostRuntime(
             name=RuntimeName(name), interpreter=interpreter, places_of=self.places_of
         )
@@ -149,7 +149,7 @@ class HostCluster(CellPlaces):
         """Return each host's facts for result.json: machine, runtimes, network to the services'
         host.
         """
-        facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts))
+        facts = self.on_each(lambda place: place.call(HostFacts, worker.facts))
         for name, place in self.connected.items():
             facts[name] = replace(
                 facts[name],

@@ -2,7 +2,7 @@
 
 lab/hosts/cluster.py makes one HostPlace per host. It does what Place (lab/run/children.py) does for
 this machine. HostRuntime takes the place of Runtime (lab/run/measured_runtimes.py) in a run across
-hosts. The functions that are called on the host are in lab/hosts/host_tasks.py.
+hosts. The functions that are called on the host are in lab/hosts/worker.py.
 A command that needs packages makes their environment on the host first, which may take minutes.
 Environments and copied files are remembered here until the host is lost.
 """
@@ -28,7 +28,7 @@ from core.system_file import PATH_KEY, file_of
 from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.hosts import host_tasks as tasks
+from lab.hosts import worker
 from lab.hosts.connection import HostConnection
 from lab.machine.link import own_address
 from lab.python import interpreters
@@ -98,7 +98,7 @@ class HostPlace(HostConnection):
 
     def find(self, names: Sequence[str]) -> None:
         """Look for the runtimes *names* on the host. Raises ChildFailed."""
-        found = self.call(dict[str, RuntimeFacts], tasks.find_runtimes, names, self.host.python)
+        found = self.call(dict[str, RuntimeFacts], worker.find_runtimes, names, self.host.python)
         self.runtimes = msgspec.to_builtins(found)
 
     def has(self, name: str) -> bool:
@@ -150,13 +150,13 @@ class HostPlace(HostConnection):
         return child_words(self.python(str(runtime.name), requirements), role)
 
     def _make_environment(self, runtime: str, requirements: str) -> str:
-        task, found = tasks.environment_python, self.runtimes[runtime]
+        task, found = worker.environment_python, self.runtimes[runtime]
         return str(self.call(str, task, runtime, found, requirements, deadline_s=COMMAND_S))
 
     def _copy(self, files: UserFiles) -> tuple[str, str]:
         archive, lines = user_files(files._asdict())
         asked = files.name, b64encode(archive).decode(), lines
-        folder, file = self.call(tuple[str, str], tasks.unpack, *asked, deadline_s=COMMAND_S)
+        folder, file = self.call(tuple[str, str], worker.unpack, *asked, deadline_s=COMMAND_S)
         return folder, file
 
     def version(self, runtime: AnyRuntime) -> str:
@@ -234,7 +234,7 @@ class HostRuntime(Runtime):
             return {"own": {**own, **with_bodies(own)}}
         if file := file_of(system):
             config[PATH_KEY] = (
-                # children start in the agent's folder, into which tasks.unpack() puts the files
+                # children start in the agent's folder, into which worker.unpack() puts the files
                 f"files/{files_of(system).name}/{OWN}/{Path(file).name}"
             )
         return config
@@ -242,7 +242,7 @@ class HostRuntime(Runtime):
     def installed(self, python: Path) -> dict[str, str]:
         """Return the packages in an environment on the services' host. Raises ChildFailed."""
         (place,) = self.places_of(SERVICE)
-        packages: dict[str, str] = place.call(dict[str, str], tasks.packages, str(python))
+        packages: dict[str, str] = place.call(dict[str, str], worker.packages, str(python))
         return packages
 
 

@@ -16,7 +16,7 @@ import pytest
 from core.errors import ChildFailed
 from core.layout import Host
 from lab.folders import Sandbox
-from lab.hosts import host_tasks as tasks
+from lab.hosts import worker
 from lab.hosts.connection import HostConnection
 from lab.machine import link
 from lab.places import REPOSITORY
@@ -189,7 +189,7 @@ def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is
         assert child.read() == b"\xff" * 100_000 + b"\n"
         assert child.stderr.content() == b"end\n"
         child.close()
-        assert host.call(HostFacts, tasks.facts).cores
+        assert host.call(HostFacts, worker.facts).cores
         with pytest.raises(ChildFailed, match=r"^Host a: FileNotFoundError"):
             host.call(None, os.listdir, "/nowhere")
         with pytest.raises(ChildFailed, match="No such file"):

@@ -13,7 +13,7 @@ import runner
 from core.errors import ChildFailed
 from core.layout import Host
 from lab.folders import Sandbox
-from lab.hosts import host_tasks as tasks
+from lab.hosts import worker
 from lab.hosts.connection import HostConnection
 from tests.lab.python.fake_pythons import script
 
@@ -97,7 +97,7 @@ def test_a_wrong_answer_fails_the_call_and_names_the_host(line: str, write: Writ
     write(json.dumps(BOOTED), STARTED, output(line))
     with closing(HostConnection(HOST, sandbox)) as host:
         with pytest.raises(ChildFailed, match="ost x"):
-            host.call(tuple[dict[str, bool]], tasks.facts, deadline_s=10.0)
+            host.call(tuple[dict[str, bool]], worker.facts, deadline_s=10.0)
         assert not host.lost
 
 
