@@ -74,7 +74,8 @@ def _lines(
     wanted: Sequence[str],
 ) -> Iterator[Message]:
     for name, host in spread.layout.hosts.items():
-        yield message("{host}, {address}", host=name, address=host.address)
+        reached = spread.connected[name].host if name in spread.connected else host
+        yield message("{host}, {address}", host=name, address=reached.address)
         if name in failures:
             yield message("  This host cannot be used: {reason}", reason=failures[name])
             continue

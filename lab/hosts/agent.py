@@ -29,6 +29,8 @@ from lab.processes import start_child
 
 # messages that are held back; if there are more, they are sent even while clients are timed
 MOST_HELD_BYTES = 16 << 20
+# how often the agent looks whether a child has ended that has closed its streams
+ENDING_S = 0.02
 
 
 def main() -> None:
@@ -67,8 +69,9 @@ class Agent:
         self._streams.register(0, selectors.EVENT_READ)
         orders = MessageReader()
         while True:
+            is_ending = self._report_ended()
             self._write_held()
-            for key, _ in self._streams.select(self._patience_s()):
+            for key, _ in self._streams.select(ENDING_S if is_ending else self._patience_s()):
                 if key.data:
                     self._pass_on(key.fd, *key.data)
                     continue
@@ -81,25 +84,24 @@ class Agent:
                     self._obey(order)
 
     def _obey(self, order: Mapping[str, Any]) -> None:
-        if (
-            order["do"] == "clock"
-        ):  # answered also while clients are timed, because the answer shows a live connection
-            _write(encoded(clock=order["number"], at_ns=time.perf_counter_ns()))
+        number = order.get("number", 0)
+        if order["do"] == "clock":
+            # also while clients are timed, because the answer shows a live connection
+            _write(encoded(number=number, answer=time.perf_counter_ns()))
             return
         # otherwise the runner is silent during a timed window, unless the cell has failed
         self._held_until_ns = 0
-        child = order.get("child", 0)
         with suppress(KeyError, OSError, ValueError):  # the child has ended
             match order["do"]:
                 case "start":
-                    self._start(child, order["command"], order["variables"])
+                    self._start(number, order["command"], order["variables"])
                 case "write":
                     # a child reads a line before it writes its answer (docs/child-contract.md)
-                    self._stdin(child).write(order["text"].encode(errors=BYTES))
+                    self._stdin(number).write(order["text"].encode(errors=BYTES))
                 case "close":
-                    self._stdin(child).close()
+                    self._stdin(number).close()
                 case "kill":
-                    self._children[child].kill()
+                    self._children[number].kill()
                 case "hold":
                     self._held_until_ns = order["until_ns"]
 
@@ -107,29 +109,37 @@ class Agent:
         try:
             process = start_child(command, self._sandbox.process_group, variables, subprocess.PIPE)
         except (OSError, ValueError) as error:
-            self._report(child=child, error=f"{command[0]}: {error}")
+            self._report(number=child, error=f"{command[0]}: {error}")
             return
         self._children[child] = process
         for stream, source in (("out", process.stdout), ("err", process.stderr)):
             assert source
             self._streams.register(source, selectors.EVENT_READ, (child, stream))
-        self._report(child=child, pid=process.pid)
+        self._report(number=child, answer=process.pid)
 
     def _stdin(self, child: int) -> Any:
         return self._children[child].stdin
 
     def _pass_on(self, descriptor: int, child: int, stream: str) -> None:
-        """Report what a child wrote: an empty text if it has closed the stream, and its status if
-        it has closed both streams, because it ends then. This waits until it has ended.
-        """
+        """Report what a child wrote: an empty text if it has closed the stream."""
         data = os.read(descriptor, PIECE_BYTES)
-        self._report(child=child, **{stream: data.decode(errors=BYTES)})
-        if data:
-            return
-        self._streams.unregister(descriptor)
-        if not any(key.data and key.data[0] == child for key in self._streams.get_map().values()):
-            self._held_until_ns = 0  # a child that ends during a timed window fails the cell
-            self._report(child=child, status=self._children.pop(child).wait())
+        self._report(number=child, **{stream: data.decode(errors=BYTES)})
+        if not data:
+            self._streams.unregister(descriptor)
+
+    def _report_ended(self) -> bool:
+        """Report the status of each child that has ended and closed both streams. Return whether
+        there is another child that has closed both streams.
+        """
+        writing = {key.data[0] for key in self._streams.get_map().values() if key.data}
+        ending = self._children.keys() - writing
+        for child in ending:
+            status = self._children[child].poll()
+            if status is not None:
+                del self._children[child]
+                self._held_until_ns = 0  # a child that ends during a timed window fails the cell
+                self._report(number=child, status=status)
+        return not ending.isdisjoint(self._children)
 
     def _patience_s(self) -> float | None:
         """Return after how many seconds held messages are due, even if nobody writes; None if there

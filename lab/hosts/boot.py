@@ -58,7 +58,7 @@ def extract(archive: bytes, folder: str) -> None:
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         for entry in files.infolist():
             path = files.extract(entry, folder)
-            os.chmod(path, 0o700 if entry.external_attr >> 16 & stat.S_IXUSR else 0o600)
+            os.chmod(path, entry.external_attr >> 16)
 
 
 def main() -> None:

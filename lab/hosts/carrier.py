@@ -1,28 +1,40 @@
 """A carrier: a command, such as ssh, that starts the agent on a host and carries its stdin, stdout
 and stderr.
 
-The carrier starts `sh`, which reads a script that finds a Python. So no text of ours is on the
-carrier's command line.
+The carrier starts `sh`, which reads a script that finds a Python and runs lab/hosts/boot.py, which
+reads an archive of gilscope's files. So no text of ours is on the carrier's command line.
 lab/hosts/connection.py has one Carrier for each host. docs/hosts.md lists the carriers, and
 core/layout.py has their commands. The script needs a POSIX shell, and its exit status NO_PYTHON
 says that no Python on the host suits.
 """
 
+import os
 import select
 import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from core.languages import for_terminal
 from core.layout import Host
 from core.messages import ChildFailed, Message, message, verbatim
+from lab import native_builds
+from lab.digests import files_in
 from lab.hosts.protocol import MessageReader
+from lab.places import REPOSITORY
 from lab.run.children import Process
+from lab.user_service.service_files import packed
 from record.decode import Misfit
 
+# Whatever the agent, the worker and the children of a host import must be in these folders.
+FOLDERS = ("core", "services", "clients", "systems", "experiments", "record", "lab", "requirements")
+# code, and files of requirements
+SUFFIXES = (".py", ".txt")
+# core.program recognises a checkout by this file; the agent's files look like a checkout
+CHECKOUT = "pyproject.toml"
 BOOT = Path(__file__).with_name("boot.py")
 # the names that the script looks for on the host, in this order
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
@@ -60,6 +72,8 @@ class Carrier(Process):
             raise ChildFailed(
                 "{program} cannot be started: {error}", program=command[0], error=error.strerror
             ) from None
+        self._poll = select.poll()
+        self._poll.register(self, select.POLLIN)
 
     def receive(self, wait_s: float, take: Callable[[Any], object]) -> bool:
         """Call *take* with each message that the agent sent. Return whether any data came within
@@ -68,7 +82,7 @@ class Carrier(Process):
         Raises ChildFailed if the stream has ended, or if a message is malformed.
         """
         self._output.drain()
-        if not _is_ready(self._stdout, select.POLLIN, wait_s):
+        if not self._poll.poll(wait_s * 1e3):
             return False
         try:
             data = self.read()
@@ -88,10 +102,6 @@ class Carrier(Process):
         """
         with suppress(ValueError):  # it was closed meanwhile
             super().write(data)
-
-    def is_writable(self) -> bool:
-        """Return whether a short message can be written now without waiting for the host."""
-        return _is_ready(self._stdin, select.POLLOUT, 0.0)
 
     def close(self) -> None:
         """Kill the command, and close its streams."""
@@ -120,12 +130,6 @@ class Carrier(Process):
         return verbatim(text)
 
 
-def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
-    poll = select.poll()
-    poll.register(stream, event)
-    return bool(poll.poll(wait_s * 1e3))
-
-
 def start_script(host: Host) -> bytes:
     """Return the POSIX shell script that replaces its shell by the first code of the agent.
 
@@ -137,3 +141,27 @@ def start_script(host: Host) -> bytes:
     return _FIND.format(
         candidates=shlex.join([*host.python, *others]), boot=boot, no_python=NO_PYTHON
     ).encode()
+
+
+@cache
+def agent_files(*, native: bool) -> bytes:
+    """Return an archive of the files that an agent needs. Raises ChildFailed if one cannot be read.
+    It is made once per process, so it lacks later changes of the files.
+
+    native: include native programs, for a host of this architecture
+    """
+    sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
+    built = [name for name in native_builds.FOR_HOSTS if native and not native_builds.missing(name)]
+    files = [
+        (CHECKOUT, Path(os.devnull)),  # an empty file is enough
+        *((path.relative_to(REPOSITORY).as_posix(), path) for path in sources),
+        *((f"native/bin/{name}", native_builds.BUILDS[name].program) for name in built),
+    ]
+    try:
+        return packed(files)
+    except OSError as error:
+        raise ChildFailed(
+            "gilscope's own files cannot be read: {error}. Check their permissions, or install "
+            "gilscope again",
+            error=str(error),
+        ) from error

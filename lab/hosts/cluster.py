@@ -24,8 +24,9 @@ from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
-from lab.hosts import host_tasks as tasks
+from lab.hosts import worker
 from lab.hosts.place import HostPlace, HostRuntime
+from lab.machine import link
 from lab.profile.lock_watcher import obstacle_to
 from lab.run.cell_places import Answer, CellPlaces
 from lab.run.children import Child
@@ -41,7 +42,7 @@ class HostCluster(CellPlaces):
     """The connected hosts of a run, on which the services and clients of its cells are started.
 
     A lost host is connected again for the next cell.
-    layout: the hosts of the plan, with their addresses once they are connected
+    layout: the hosts of the plan
     connected: the connected hosts by name
     method: its duration is the length of the timed windows, in which the connections are silent
     """
@@ -74,14 +75,12 @@ class HostCluster(CellPlaces):
         """Connect to all hosts concurrently. Return {host: reason} for the hosts that cannot be
         used.
         """
-        hosts, failures = {**self.layout.hosts}, {}
-        for name, place in self._in_parallel(self._connect, self.layout.used).items():
+        failures = {}
+        for name, place in self.on_each(self._connect, self.layout.used).items():
             if isinstance(place, HostPlace):
                 self.connected[name] = place
-                hosts[name] = place.host  # with its address
             else:
                 failures[name] = place
-        self.layout = replace(self.layout, hosts=hosts)
         return failures
 
     @property
@@ -107,15 +106,16 @@ class HostCluster(CellPlaces):
     def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
         """Return the runtimes of *names* that are installed on all hosts."""
         self.find(names)
-        usable = list(names)
-        for place in self.connected.values():
-            usable = [name for name in usable if place.has(name)]
-        return {name: self._runtime(name) for name in usable}
+        return {name: self._runtime(name) for name in names if not self._lacking(name)}
+
+    def _lacking(self, runtime: str) -> list[str]:
+        """Return the names of the hosts on which a runtime is not installed."""
+        return [name for name, place in self.connected.items() if not place.has(runtime)]
 
     def _runtime(self, name: str) -> AnyRuntime:
         if name == NATIVE:
             return Native()
-        interpreter = tasks.interpreter_of(self.of_services.runtimes[name])
+        interpreter = worker.interpreter_of(self.of_services.runtimes[name])
         return HostRuntime(
             name=RuntimeName(name), interpreter=interpreter, places_of=self.places_of
         )
@@ -136,20 +136,19 @@ class HostCluster(CellPlaces):
                 "clients with --client-runtime.",
                 machine=platform.machine(),
             )
-        hosts = [host for host, place in self.connected.items() if not place.has(name)]
         return message(
             "Runtime {name} was not found on host {hosts}. Install it on all hosts with: {program} "
             "hosts --hosts FILE --runtime {name} --install",
             program=PROGRAM,
             name=name,
-            hosts=", ".join(hosts),
+            hosts=", ".join(self._lacking(name)),
         )
 
     def facts(self) -> dict[str, Any]:
         """Return each host's facts for result.json: machine, runtimes, network to the services'
         host.
         """
-        facts = self.on_each(lambda place: place.call(HostFacts, tasks.facts))
+        facts = self.on_each(lambda place: place.call(HostFacts, worker.facts))
         for name, place in self.connected.items():
             facts[name] = replace(
                 facts[name],
@@ -169,8 +168,8 @@ class HostCluster(CellPlaces):
         if services is None or services is there:
             return None
         address, peer = services.host.address, there.host.address
-        port = services.call(int, tasks.listen, address, peer)
-        reached: Link = there.call(Link, tasks.reach, address, port, peer)
+        port = services.call(int, link.listen, address, peer)
+        reached: Link = there.call(Link, link.reach, address, port, peer)
         return reached
 
     # ---- lab.run.cell_places.CellPlaces ----------------------------------------------------------
@@ -230,17 +229,16 @@ class HostCluster(CellPlaces):
 
     # ---- connections -----------------------------------------------------------------------------
 
-    def on_each(self, ask: Callable[[Any], Answer]) -> dict[str, Answer]:
-        """Call *ask* with all hosts concurrently, and wait for all. Return its results by the
-        hosts' names.
-        """
-        return self._in_parallel(ask, self.connected)
-
-    def _in_parallel(
-        self, ask: Callable[[Any], Answer], asked: Mapping[str, Any]
+    def on_each(
+        self, ask: Callable[[Any], Answer], asked: Mapping[str, Any] | None = None
     ) -> dict[str, Answer]:
-        """Call *ask* with all values concurrently, and wait for all. Return its results by name."""
-        futures = {name: self._pool.submit(ask, value) for name, value in asked.items()}
+        """Call *ask* with all values of *asked* concurrently, and wait for all. Return the results
+        by the values' names.
+
+        asked: None for all connected hosts
+        """
+        values = self.connected if asked is None else asked
+        futures = {name: self._pool.submit(ask, value) for name, value in values.items()}
         wait(futures.values())
         return {name: future.result() for name, future in futures.items()}
 

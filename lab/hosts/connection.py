@@ -5,8 +5,9 @@ lab/hosts/place.py derives HostPlace from HostConnection, which implements the b
 lab/run/children.py for a host. A carrier (lab/hosts/carrier.py) takes the messages to the agent
 (lab/hosts/agent.py), whose format is in lab/hosts/protocol.py. A function runs in the worker
 (lab/hosts/worker.py), a child that the agent starts at the first call.
-Threads: the listener alone reads from the host, and must never block in a write. Any thread may
-write (tell). Calls of one host must not overlap, because the worker answers them one by one.
+Threads: the listener alone reads from the host, and never writes, because a write may block. Any
+thread may write (tell). Questions to one host must not overlap: the answer that comes is taken for
+that of the last question, and the worker answers calls one by one.
 What a host sends is not trusted: it is checked against a type, and its size is limited.
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from queue import Empty, SimpleQueue
-from time import perf_counter, perf_counter_ns
+from time import perf_counter, perf_counter_ns, sleep
 from typing import Annotated, Any, TypedDict, TypeVar
 
 from msgspec import Meta
@@ -26,8 +27,7 @@ from core.layout import Host
 from core.messages import NOTHING, Arg, ChildFailed, Message, message, verbatim
 from core.wire import MAX_LINE_BYTES
 from lab.folders import Sandbox
-from lab.hosts import archive
-from lab.hosts.carrier import Carrier, start_script
+from lab.hosts.carrier import Carrier, agent_files, start_script
 from lab.hosts.protocol import BEAT_S, LEASE_S, encoded
 from lab.hosts.remote_process import RemoteProcess, Told
 from lab.run.children import Children, ClockOffset, Place
@@ -38,13 +38,14 @@ from record.decode import Misfit, decoded
 MOST_CPU = 1 << 16
 # until the first message of the host, in which ssh may have to log in
 CONNECT_S = 10.0
-# CALL_S: until the agent reports, a child has started, or a call without deadline is answered.
+# CALL_S: until the agent reports, or a question or a call without deadline is answered.
 # BOOT_S: for the whole connection, after which the carrier is killed, even in a blocked write.
 CALL_S = BOOT_S = 60.0
 # round trips for one reading of the host's clock
 PROBES = 15
 # arguments of the host's Python; -s: without the user's own site-packages
 WORKER = ("-s", "-m", "lab.hosts.worker")
+HEARTBEAT = 0  # the number of questions whose answers nobody needs
 CALLED = message("when gilscope called a function on this host")
 Kind = TypeVar("Kind")
 
@@ -78,14 +79,15 @@ class HostConnection(Place):
         """Connect to the agent on *host*. Raises ChildFailed with the reason."""
         self.host, self.name = host, host.name
         self.lost: Message = NOTHING
-        self._numbers = count(1)
-        # by number, which the agent repeats in its messages; without those that have ended
+        # numbers of questions and children, which the agent repeats in its messages
+        self._numbers = count(HEARTBEAT + 1)
+        # by number; without those that have ended
         self._children: dict[int, RemoteProcess] = {}
-        # answers to "clock": the question's number, the host's time, when the answer came here
-        self._times: SimpleQueue[tuple[int, int, int]] = SimpleQueue()
+        # answers of the agent, with the time here when they came
+        self._answers: SimpleQueue[tuple[Told, int]] = SimpleQueue()
         self._sandbox = sandbox
         self._worker: Children | None = None
-        self._writing, self._losing = threading.Lock(), threading.Lock()
+        self._writing = threading.Lock()
         try:
             self._carrier = Carrier(host, sandbox.process_group)
             self._boot()
@@ -93,14 +95,17 @@ class HostConnection(Place):
             raise ChildFailed(
                 "Host {host} cannot be used: {reason}.", host=host.name, reason=error.message
             ) from None
-        self._listener = threading.Thread(
-            target=self._listen, name=f"host {host.name}", daemon=True
-        )
+        self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
+        threading.Thread(target=self._beat, daemon=True).start()
 
     def close(self) -> None:
         """Close the connection. The agent then ends, and kills all its children."""
-        self._lose(message("The connection to host {host} was closed.", host=self.name))
+        self.lost = self.lost or message(
+            "The connection to host {host} was closed.", host=self.name
+        )
+        self._carrier.kill()  # ends what the listener reads
+        self._listener.join()
         self._end_worker()
 
     def naming(self, reason: Arg) -> Message:
@@ -118,14 +123,13 @@ class HostConnection(Place):
         cannot be started.
         """
         number = next(self._numbers)
-        child = self._children[number] = RemoteProcess(partial(self.tell, child=number))
-        self.tell("start", child=number, command=[*command], variables={**variables})
-        if not self.lost:
-            child.has_answered.wait(CALL_S)
-        if not child.pid:
+        child = self._children[number] = RemoteProcess(partial(self.tell, number=number))
+        try:
+            child.pid, _ = self._ask("start", number, command=[*command], variables={**variables})
+        except ChildFailed:
             child.end()
             child.close()
-            raise ChildFailed(self.lost or self.naming(child.error) or self._silent(CALL_S))
+            raise
         return child
 
     # ---- functions -------------------------------------------------------------------------------
@@ -139,7 +143,7 @@ class HostConnection(Place):
         deadline_s: after this time, the process that runs the function is killed
         """
         name = f"{function.__module__}:{function.__qualname__}"
-        return self._ask(kind, {"call": name, "with": arguments}, deadline_s)
+        return self._call(kind, {"call": name, "with": arguments}, deadline_s)
 
     def begin(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Run a generator function on the host up to its `yield`. Return what finish() needs.
@@ -153,9 +157,9 @@ class HostConnection(Place):
 
         Raises ChildFailed.
         """
-        return self._ask(kind, {"finish": begun}, deadline_s)
+        return self._call(kind, {"finish": begun}, deadline_s)
 
-    def _ask(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
+    def _call(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
         """Let the worker answer (lab/hosts/worker.py)."""
         try:
             children = self._worker or self._start_worker()
@@ -203,22 +207,9 @@ class HostConnection(Place):
         """
         offsets = []
         for _ in range(PROBES):
-            number, sent_ns = next(self._numbers), perf_counter_ns()
-            self.tell("clock", number=number)
-            offsets.append(estimate(sent_ns, *self._time(number)))
+            sent_ns = perf_counter_ns()
+            offsets.append(estimate(sent_ns, *self._ask("clock", next(self._numbers))))
         return min(offsets, key=lambda offset: offset.error_ns)
-
-    def _time(self, asked: int) -> tuple[int, int]:
-        """Return the host's time when it read the question *asked*, and when its
-        answer came here.
-        """
-        number = at_ns = back_ns = 0
-        while number != asked:  # others are answers to heartbeats
-            try:
-                number, at_ns, back_ns = self._times.get(timeout=0.0 if self.lost else LEASE_S)
-            except Empty:
-                raise ChildFailed(self.lost or self._silent(LEASE_S)) from None
-        return at_ns, back_ns
 
     # ---- messages --------------------------------------------------------------------------------
 
@@ -227,6 +218,21 @@ class HostConnection(Place):
         with self._writing:
             self._carrier.write(encoded(do=do, **arguments))
 
+    def _ask(self, do: str, number: int, **arguments: Any) -> tuple[int, int]:
+        """Send an order that the agent answers. Return the answer, and when it came. Raises
+        ChildFailed.
+        """
+        self.tell(do, number=number, **arguments)
+        told: Told = {"number": HEARTBEAT}
+        while told["number"] != number:
+            try:
+                told, back_ns = self._answers.get(timeout=0.0 if self.lost else CALL_S)
+            except Empty:
+                raise ChildFailed(self.lost or self._silent(CALL_S)) from None
+        if "error" in told:
+            raise ChildFailed(self.naming(told["error"]))
+        return told["answer"], back_ns
+
     def _boot(self) -> None:
         """Send gilscope's files, and read what the agent says about itself. Raises ChildFailed."""
         hanging = threading.Timer(BOOT_S, self._carrier.kill)
@@ -234,7 +240,7 @@ class HostConnection(Place):
         try:
             self._carrier.write(start_script(self.host))
             self.machine = self._hello(Found, CONNECT_S)["machine"]
-            files = self._own_files()
+            files = agent_files(native=self.machine == platform.machine())
             self._carrier.write(b"%d\n" % len(files) + files)
             self.booted = self._hello(Booted, CALL_S)
         except BaseException:
@@ -242,16 +248,6 @@ class HostConnection(Place):
             raise
         finally:
             hanging.cancel()
-
-    def _own_files(self) -> bytes:
-        try:
-            return archive.agent(native=self.machine == platform.machine())
-        except OSError as error:
-            raise ChildFailed(
-                "gilscope's own files cannot be read: {error}. Check their permissions, or "
-                "install gilscope again",
-                error=str(error),
-            ) from error
 
     def _hello(self, kind: type[Kind], wait_s: float) -> Kind:
         """Return the next message, which is of the type *kind*. Raises ChildFailed."""
@@ -261,56 +257,44 @@ class HostConnection(Place):
                 raise ChildFailed("the host sent nothing for {wait_s:.0f} s", wait_s=wait_s)
         return said[0]
 
+    def _beat(self) -> None:
+        """Ask the host for its time every BEAT_S, so that each side hears from the other."""
+        while not self.lost:
+            self.tell("clock", number=HEARTBEAT)
+            sleep(BEAT_S)
+
     def _listen(self) -> None:
-        """Handle the host's messages, and ask for its time every BEAT_S. After LEASE_S of silence,
-        the host is lost.
+        """Handle the host's messages until the connection ends. After LEASE_S of silence, the host
+        is lost.
         """
-        heard_s, beat_s = perf_counter(), 0.0
+        heard_s = perf_counter()
         try:
             while not self.lost:
-                # if another thread has the lock, it writes just now
-                if perf_counter() - beat_s >= BEAT_S and self._writing.acquire(blocking=False):
-                    beat_s = perf_counter()
-                    if self._carrier.is_writable():
-                        self._carrier.write(encoded(do="clock", number=0))
-                    self._writing.release()
                 if self._carrier.receive(BEAT_S / 2, self._take):
                     heard_s = perf_counter()
                 elif perf_counter() - heard_s > LEASE_S:
-                    self._lose(self._silent(LEASE_S))
+                    self.lost = self._silent(LEASE_S)
         except ChildFailed as error:
-            self._lose(
-                message(
-                    "The connection to host {host} was lost: {reason}. Check the host and its "
-                    "network.",
-                    host=self.name,
-                    reason=error.message,
-                )
+            self.lost = self.lost or message(
+                "The connection to host {host} was lost: {reason}. Check the host and its network.",
+                host=self.name,
+                reason=error.message,
             )
+        self._carrier.close()
+        self._answers.put(({"number": HEARTBEAT}, 0))  # wakes a thread in _ask()
+        for child in [*self._children.values()]:
+            child.end(self.lost)
 
     def _take(self, line: Any) -> None:
         back_ns = perf_counter_ns()
         told = decoded(line, Told)
-        if "clock" in told:
-            self._times.put((told["clock"], told["at_ns"], back_ns))
-        elif child := self._children.get(told["child"]):
+        number = told["number"]
+        if "answer" in told or "error" in told:
+            self._answers.put((told, back_ns))
+        elif child := self._children.get(number):
             child.take(told)
             if "status" in told:
-                del self._children[told["child"]]
-
-    def _lose(self, why: Message) -> None:
-        with self._losing:
-            if self.lost:
-                return
-            self.lost = why
-        self._carrier.kill()  # ends what the listener reads
-        if threading.current_thread() is not self._listener:
-            self._listener.join(BEAT_S)  # no stream may be closed while it is read
-        self._carrier.close()
-        # wakes a thread that waits in _time(), which then sees that the host is lost
-        self._times.put((0, 0, 0))
-        for child in [*self._children.values()]:
-            child.end(why)
+                del self._children[number]
 
     def _silent(self, wait_s: float) -> Message:
         return message(

@@ -2,7 +2,7 @@
 
 lab/hosts/cluster.py makes one HostPlace per host. It does what Place (lab/run/children.py) does for
 this machine. HostRuntime takes the place of Runtime (lab/run/measured_runtimes.py) in a run across
-hosts. The functions that are called on the host are in lab/hosts/host_tasks.py.
+hosts. The functions that are called on the host are in lab/hosts/worker.py.
 A command that needs packages makes their environment on the host first, which may take minutes.
 Environments and copied files are remembered here until the host is lost.
 """
@@ -11,8 +11,9 @@ import platform
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -25,8 +26,9 @@ from core.system import PATH_KEY, SERVICE, System
 from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.hosts import host_tasks as tasks
+from lab.hosts import worker
 from lab.hosts.connection import HostConnection
+from lab.machine.link import own_address
 from lab.python import interpreters
 from lab.run.measured_runtimes import (
     USER_SERVICE_CHILD,
@@ -44,12 +46,33 @@ COMMAND_S = 900.0  # long enough to make an environment
 RanNs = dict[Annotated[str, Meta(pattern="^[0-9]{1,10}$")], record.Count]
 
 
+class UserFiles(NamedTuple):
+    """What of a user is copied to a host: a folder, and requirements with the files they name."""
+
+    directory: str
+    requirements: str = ""
+    packages: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name of the copy, which is the same for the same files."""
+        return short_digest(self)
+
+
 class HostPlace(HostConnection):
     """A connected host on which services and clients run.
 
     runtimes: the facts of the runtimes that were found on the host
-        (core.runtime.RuntimeFacts), by name
+        (record.result_parts.RuntimeFacts), by name
+    python(runtime, requirements): the interpreter of an environment on the host, which the first
+        call makes; requirements: a file of the repository, a file on the host by its absolute path,
+        or "". Raises ChildFailed
+    copied(files): copies UserFiles with the first call. Returns their folder, and the path of a
+        file of their requirements, there. Raises ChildFailed
     """
+
+    # gilscope's helpers stay in the group of the worker that starts them
+    process_group = None
 
     def __init__(self, host: Host, sandbox: Sandbox) -> None:
         """Connect to the agent on *host*. Raises ChildFailed with the reason."""
@@ -57,7 +80,7 @@ class HostPlace(HostConnection):
         self.folder, self.pids = self.booted["folder"], [self.booted["pid"]]
         try:
             self.before = self.clock = self.offset()
-            address = host.address or self.call(str, tasks.own_address)
+            address = host.address or self.call(str, own_address)
             if not address:
                 raise ChildFailed(
                     "Host {host} has no default route, so its address is unknown. Add the key "
@@ -69,14 +92,11 @@ class HostPlace(HostConnection):
             raise
         self.host = replace(host, address=address)
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
-        # interpreters of environments on the host, by runtime and requirements
-        self._pythons: dict[tuple[str, str], str] = {}
-        # what copied() returned, by the name of the copy
-        self._files: dict[str, tuple[str, str]] = {}
+        self.python, self.copied = cache(self._make_environment), cache(self._copy)
 
     def find(self, names: Sequence[str]) -> None:
         """Look for the runtimes *names* on the host. Raises ChildFailed."""
-        found = self.call(dict[str, RuntimeFacts], tasks.find_runtimes, names, self.host.python)
+        found = self.call(dict[str, RuntimeFacts], worker.find_runtimes, names, self.host.python)
         self.runtimes = msgspec.to_builtins(found)
 
     def has(self, name: str) -> bool:
@@ -124,41 +144,18 @@ class HostPlace(HostConnection):
             return [f"native/bin/{Path(program).name}", *arguments]
         requirements = system.requirements
         if system.file:
-            requirements = self.copied(_files_of(system))[1] or requirements
+            requirements = self.copied(files_of(system))[1] or requirements
         return child_words(self.python(str(runtime.name), requirements), role)
 
-    def python(self, runtime: str, requirements: str) -> str:
-        """Return the interpreter of an environment on the host, which is made if needed. Raises
-        ChildFailed.
+    def _make_environment(self, runtime: str, requirements: str) -> str:
+        task, found = worker.environment_python, self.runtimes[runtime]
+        return str(self.call(str, task, runtime, found, requirements, deadline_s=COMMAND_S))
 
-        requirements: a file of the repository, a file on the host by its absolute path, or ""
-        """
-        recipe = runtime, requirements
-        if recipe not in self._pythons:
-            self._pythons[recipe] = self.call(
-                str,
-                tasks.environment_python,
-                runtime,
-                self.runtimes[runtime],
-                requirements,
-                deadline_s=COMMAND_S,
-            )
-        return self._pythons[recipe]
-
-    def copied(self, own: Mapping[str, Any]) -> tuple[str, str]:
-        """Copy a user's files to the host. Return their folder, and the path of a file of their
-        requirements, there.
-
-        Raises ChildFailed.
-        """
-        name = _copy_name(own)
-        if name not in self._files:
-            content, lines = user_files(own)
-            files = b64encode(content).decode()
-            self._files[name] = self.call(
-                tuple[str, str], tasks.unpack, name, files, lines, deadline_s=COMMAND_S
-            )
-        return self._files[name]
+    def _copy(self, files: UserFiles) -> tuple[str, str]:
+        archive, lines = user_files(files._asdict())
+        asked = files.name, b64encode(archive).decode(), lines
+        folder, file = self.call(tuple[str, str], worker.unpack, *asked, deadline_s=COMMAND_S)
+        return folder, file
 
     def version(self, runtime: AnyRuntime) -> str:
         """Return the Python version that children of *runtime* must report; "" if any version is
@@ -202,8 +199,9 @@ class HostRuntime(Runtime):
         This copies the service's files to that host. The error names the host.
         """
         (place,) = self.places_of(SERVICE)
+        files = UserFiles(own["directory"], own["requirements"], tuple(own["packages"]))
         try:
-            folder, requirements = place.copied(own)
+            folder, requirements = place.copied(files)
             python = place.python(str(self.name), requirements)
         except ChildFailed as failed:
             raise EnvironmentFailed(
@@ -234,25 +232,21 @@ class HostRuntime(Runtime):
             return {"own": {**own, **with_bodies(own)}}
         if file := system.file:
             config[PATH_KEY] = (
-                # children start in the agent's folder, into which tasks.unpack() puts the files
-                f"files/{_copy_name(_files_of(system))}/{OWN}/{Path(file).name}"
+                # children start in the agent's folder, into which worker.unpack() puts the files
+                f"files/{files_of(system).name}/{OWN}/{Path(file).name}"
             )
         return config
 
     def installed(self, python: Path) -> dict[str, str]:
         """Return the packages in an environment on the services' host. Raises ChildFailed."""
         (place,) = self.places_of(SERVICE)
-        packages: dict[str, str] = place.call(dict[str, str], tasks.packages, str(python))
+        packages: dict[str, str] = place.call(dict[str, str], worker.packages, str(python))
         return packages
 
 
-def _files_of(system: System) -> dict[str, Any]:
+def files_of(system: System) -> UserFiles:
     """Return what is copied to a host for a system in a user's file: its folder, and its
     requirements.
     """
     own = system.requirements if Path(system.requirements).is_absolute() else ""
-    return {"directory": str(Path(system.file).parent), "requirements": own, "packages": ()}
-
-
-def _copy_name(own: Mapping[str, Any]) -> str:
-    return short_digest((own["directory"], own["requirements"], *own["packages"]))
+    return UserFiles(str(Path(system.file).parent), own)

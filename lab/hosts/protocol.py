@@ -1,10 +1,11 @@
 """The messages between the runner and the agent on a host. A message is a line: MARK, and a JSON
 object.
 
-The runner says what the agent is to do: {"do": "write", "child": 1, "text": "go"} (see
-lab/hosts/agent.py). The agent answers "clock" with its time, and "start" with the child's pid or an
-error. It passes on what children write, {"child": 1, "out": "..."}, with an empty text at the end,
-and their exit, {"child": 1, "status": 0}.
+The runner says what the agent is to do: {"do": "write", "number": 1, "text": "go"} (see
+lab/hosts/agent.py). The agent answers "clock" with its time, and "start" with the child's pid,
+under the same number: {"number": 1, "answer": 812}, or {"number": 1, "error": "..."}. It passes on
+what child 1 writes, {"number": 1, "out": "..."}, with an empty text at the end, and its exit,
+{"number": 1, "status": 0}.
 lab/hosts/connection.py is the runner's side, and lab/hosts/remote_process.py has the type of the
 agent's messages. The runner sends the agent's code, so both sides always have the same version.
 """

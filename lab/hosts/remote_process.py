@@ -21,17 +21,15 @@ from record import child_lines as record
 
 
 class Told(TypedDict, total=False):
-    """A message of the agent: the time on its clock when it read the question *clock*, or about a
-    child its pid or why it was not started, a part of its output, or its exit status.
+    """A message of the agent with the number of what the runner asked: its answer, or why there is
+    none; or with the number of a child a part of the child's output, or its exit status.
 
-    at_ns: on the host's perf_counter_ns()
+    answer: the pid of a child that was started, or the time on the host's perf_counter_ns()
     out, err: part of its stdout or stderr, "" at the end; status: negative for a signal
     """
 
-    clock: int
-    at_ns: record.Time
-    child: int
-    pid: record.Count
+    number: int
+    answer: record.Time
     error: str
     out: str
     err: str
@@ -41,8 +39,6 @@ class Told(TypedDict, total=False):
 class RemoteProcess(Process):
     """A child process on another host.
 
-    has_answered: set when the agent has started the child, has said why it cannot, or is lost
-    error: why the child was not started
     lost: why the connection to its host was lost before the child ended; NOTHING if it was not
     """
 
@@ -52,9 +48,7 @@ class RemoteProcess(Process):
         """Describe a child that is not started yet. *tell* sends an order about it to the agent."""
         self._tell = tell
         self.stderr = HeadTailBuffer()
-        self.pid = 0
-        self.error = ""
-        self.has_answered, self._has_ended = threading.Event(), threading.Event()
+        self._has_ended = threading.Event()
         self._status: int | None = None
         self._out, self._changing = bytearray(), threading.Lock()
         self._ready, self._waker = socket.socketpair()
@@ -110,9 +104,6 @@ class RemoteProcess(Process):
             self._take_output(told["out"].encode(errors=BYTES))
         elif "err" in told:
             self.stderr.add(told["err"].encode(errors=BYTES))
-        elif "pid" in told or "error" in told:
-            self.pid, self.error = told.get("pid", 0), told.get("error", "")
-            self.has_answered.set()
         else:
             self._status = told["status"]
             self.end()
@@ -131,5 +122,4 @@ class RemoteProcess(Process):
         """Note that the child has ended, or that the connection to its host was *lost*."""
         self.lost = lost
         self._take_output(b"")
-        self.has_answered.set()
         self._has_ended.set()

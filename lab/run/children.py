@@ -329,9 +329,11 @@ class Child:
 
         The message gets the message code of *when*, which says when the process ended.
         """
+        if self.process.wait(END_DEADLINE_S) is None:  # it closed its stdout, and lives on
+            self.process.kill()
+        status = self.process.wait()
         if self.process.lost:
             return replace(self.process.lost, code=when.code)
-        status = self.process.wait()
         assert status is not None, "wait() without a deadline returns a status"
         how = message(
             "{child} {ending} {when}.", child=self.label, ending=describe_exit(status), when=when

@@ -6,7 +6,7 @@ AnyRuntime is one of three classes without a common base class: Runtime (an inte
 `variables`, `command`, `child_config` and `facts` of all three alike. lab/hosts/place.py derives
 HostRuntime from Runtime for other hosts. runtime_of() chooses the runtime for a role of a system:
 service or client. present() and usable() make the runtimes of the interpreters that were found.
-lab/hosts/host_tasks.py imports this module on other hosts: standard library and gilscope only.
+lab/hosts/worker.py imports this module on other hosts: standard library and gilscope only.
 """
 
 import sys

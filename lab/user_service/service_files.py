@@ -3,7 +3,7 @@
 These are the service's working directory, and the paths in its requirements.
 
 lab/hosts/place.py calls user_files() and with_bodies() in the orchestrator, and
-lab/hosts/archive.py calls packed(). lab/hosts/host_tasks.py unpacks the archive on the host, and
+lab/hosts/carrier.py calls packed(). lab/hosts/worker.py unpacks the archive on the host, and
 replaces FILES there.
 """
 

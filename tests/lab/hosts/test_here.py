@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from core.method import Method
 from core.processtree import tree
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
+from lab.hosts.protocol import LEASE_S
 from lab.profile.lock_watcher import obstacle_to
 from lab.run.cell_processes import Bench
 from lab.run.measure import measure
@@ -61,6 +63,17 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(near: HostCluster) 
     assert inside.files("stacks", 1000) == {"stacks-7": content[:1000]}
     inside.remove()
     assert not folder.exists()
+
+
+def test_an_agent_goes_on_while_a_child_lives_that_has_closed_both_streams(near: HostCluster) -> None:
+    host = near.connected["b"]
+    child = host.start(["sh", "-c", "exec >&- 2>&-; exec sleep 1000"], {})
+    assert child.read() == b""
+    assert child.wait(0.3) is None
+    assert host.offset().error_ns < 10**9
+    child.kill()
+    assert child.wait(LEASE_S) == -signal.SIGKILL
+    child.close()
 
 
 @pytest.mark.parametrize(("kind", "key"), [("python", "lines"), ("locks", "watched_ns")])

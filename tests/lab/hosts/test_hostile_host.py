@@ -13,7 +13,7 @@ import runner
 from core.layout import Host
 from core.messages import ChildFailed
 from lab.folders import Sandbox
-from lab.hosts import host_tasks as tasks
+from lab.hosts import worker
 from lab.hosts.connection import HostConnection
 from tests.lab.python.fake_pythons import script
 
@@ -34,7 +34,7 @@ JSON = (
     "{}",
     FLAT,
 )
-STARTED = '{"child": %s, "pid": 8}'
+STARTED = '{"number": %s, "answer": 8}'
 # A program that plays ssh and the agent. It writes the first line of a file; when a child is to be started, it writes
 # the next; when a child is written to, the others.
 FAKE = r"""
@@ -50,10 +50,10 @@ say(lines[0])
 for asked in source:
     order = json.loads(asked.removeprefix(b"gilscope "))
     if order["do"] == "clock":
-        say(json.dumps({"clock": order["number"], "at_ns": 5}))
-    answers = {"start": lines[1:2], "write": lines[2:], "kill": ['{"child": %s, "status": -9}']}
+        say(json.dumps({"number": order["number"], "answer": 5}))
+    answers = {"start": lines[1:2], "write": lines[2:], "kill": ['{"number": %s, "status": -9}']}
     for line in answers.get(order["do"], []):
-        say(line.replace("%s", str(order["child"])))
+        say(line.replace("%s", str(order["number"])))
 """
 
 
@@ -86,7 +86,7 @@ VALUES = ['{"other": 1}', "1e999", "NaN", "-1" + "0" * 400, '{"a": {"b": 1e999}}
 
 def output(text: str) -> str:
     """The message that a child wrote *text* and the end of the line."""
-    return json.dumps({"child": 0, "out": text + "\n"}).replace("0", "%s", 1)
+    return json.dumps({"number": 0, "out": text + "\n"}).replace("0", "%s", 1)
 
 
 ANSWERS = [f'{{"answer": {value}}}' for value in (*VALUES, *JSON)]
@@ -97,14 +97,14 @@ def test_a_wrong_answer_fails_the_call_and_names_the_host(line: str, write: Writ
     write(json.dumps(BOOTED), STARTED, output(line))
     with closing(HostConnection(HOST, sandbox)) as host:
         with pytest.raises(ChildFailed, match="ost x"):
-            host.call(tuple[dict[str, bool]], tasks.facts, deadline_s=10.0)
+            host.call(tuple[dict[str, bool]], worker.facts, deadline_s=10.0)
         assert not host.lost
 
 
-@pytest.mark.parametrize("line", [*JSON, DEEP, '{"child": "a"}', '{"child": %s, "status": 1e999}',
-                                  '{"child": [1], "out": 5}', '{"child": %s, "out": 5}', '{"child": %s}',
-                                  '{"child": %s, "text": "x"}', '{"child": %s, "pid": []}', '{"clock": [1]}',
-                                  '{"clock": 7}'],
+@pytest.mark.parametrize("line", [*JSON, DEEP, '{"number": "a"}', '{"number": %s, "status": 1e999}',
+                                  '{"number": [1], "out": 5}', '{"number": %s, "out": 5}', '{"number": %s}',
+                                  '{"number": %s, "text": "x"}', '{"number": %s, "answer": []}', '{"answer": 7}',
+                                  '{"number": %s, "error": 7}'],
                          ids=lambda line: line[:30])  # fmt: skip
 def test_a_wrong_message_loses_the_host(line: str, write: Write, sandbox: Sandbox) -> None:
     write(json.dumps(BOOTED), line, STARTED)

@@ -1,10 +1,13 @@
 """Messages, clocks, windows and the agent's files; and an agent of this machine."""
 
 import ast
+import re
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
+from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 
 import pytest
 from msgspec import structs
@@ -18,7 +21,7 @@ from lab.hosts.protocol import BYTES, MessageReader, encoded
 from lab.run.cell_places import between, overlap_faults
 from lab.run.cell_results import NO_CLIENTS
 from lab.run.children import ClockOffset
-from tests.test_import_table import STANDARD_LIBRARY, imports
+from tests.test_import_table import STANDARD_LIBRARY, imports, sources
 
 
 def test_a_message_is_a_marked_line_of_json_and_comes_in_any_pieces_among_the_lines_of_a_login_shell() -> None:
@@ -51,13 +54,27 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
     assert overlap_faults(clients[:1], 10**9) == []
 
 
+def host_modules() -> set[str]:
+    """The programs that start on a host, and the modules of the functions that are called there."""
+    found = {"lab.hosts.boot", "lab.hosts.agent", "lab.hosts.worker", "lab.user_service.service_child"}
+    for path, source in sources("lab").items():
+        calls = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Call) and one.args]
+        for call in (one for one in calls if re.search(r"\b_?(call|begin)$", ast.unparse(one.func))):
+            for argument in (one for one in call.args if isinstance(one, ast.Name | ast.Attribute)):
+                with suppress(NameError):  # of a variable
+                    called = eval(ast.unparse(argument), vars(import_module(path[:-3].replace("/", "."))))
+                    found |= {called.__module__} if isinstance(called, FunctionType) else set()
+    return found
+
+
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     """Of all that it loads: run without any other package."""
-    modules = "lab.hosts.agent, lab.hosts.worker, lab.hosts.host_tasks, lab.user_service.service_child"
-    code = f"import sys; sys.path.insert(0, '.'); import {modules}; print(*sys.modules)"
+    modules = host_modules()
+    assert {"lab.machine.link", "lab.run.instrumentation"} <= modules
+    code = f"import sys; sys.path.insert(0, '.'); import {', '.join(modules)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     own = [name for name in done.stdout.split() if name.partition(".")[0] in ("lab", "core", "systems", "config")]
-    assert "lab.hosts.host_tasks" in own
+    assert modules <= {*own}
     for name in own:
         path = Path(*name.split(".")).with_suffix(".py")
         if path.exists():

@@ -12,8 +12,7 @@ from core.runtime import NATIVE
 from core.system import PATH_KEY
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.hosts import boot
-from lab.hosts import host_tasks as tasks
+from lab.hosts import boot, worker
 from lab.hosts.cluster import HostCluster
 from lab.python import uv
 from lab.run.measure import measure
@@ -60,8 +59,8 @@ def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
     assert [place.name for place in places] == ["agent-0", "agent-1"]
     assert not any(places[0].iterdir())
     content = packed([("own/run", Path("/bin/sh"))])
-    monkeypatch.setattr(tasks, "REPOSITORY", places[0])
-    folder, requirements = tasks.unpack("shop", b64encode(content).decode(), [])
+    monkeypatch.setattr(worker, "REPOSITORY", places[0])
+    folder, requirements = worker.unpack("shop", b64encode(content).decode(), [])
     assert (Path(folder).parent, requirements) == (places[0] / "files", "")
     assert os.access(Path(folder, "own/run"), os.X_OK)
 

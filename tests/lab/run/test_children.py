@@ -111,6 +111,14 @@ def test_a_child_that_ends_too_early_fails_with_its_end_and_its_last_words(child
     assert failure(children, child).startswith(f"Service 1 of 1 (3.14, pid {child.process.pid}) {end}")
 
 
+def test_a_child_that_has_closed_its_stdout_and_lives_on_is_killed(
+    children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.run.children.END_DEADLINE_S", 0.2)
+    child = start(children, f"import os; os.close(1); os.write(2, b'bye'); {WAIT_FOR_END}")
+    assert "was killed by SIGKILL before it was ready. The last lines" in failure(children, child)
+
+
 def test_only_the_tail_of_a_long_stderr_is_kept(children: Children) -> None:
     child = start(children, "import sys\nfor n in range(9999): print('line', n, file=sys.stderr)\nsys.exit(2)")
     reason = failure(children, child)
