@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from analysis.capacity_probes import Probed, failures, unsent
 from analysis.capacity_ratios import CapacityRatio, ratios
-from analysis.capacity_search import Capacity, Probed, failures, unsent
+from analysis.capacity_search import Capacity
 from analysis.cell_index import grouped
 from analysis.connections import connection_notes
 from analysis.formats import microseconds, ratio, tenths, whole
