@@ -102,7 +102,7 @@ class Row(Setting, SavedRow):
         """
         count, troubles = len(self.cells), []
         for status, bad in sorted(grouped(self.bad, attrgetter("status")).items()):
-            args = {"count": count, "bad": len(bad), "reason": reasons(bad)[0]}
+            args: dict[str, Arg] = {"count": count, "bad": len(bad), "reason": reasons(bad)[0]}
             troubles.append(replace(TROUBLES[status], args=args))
         return listed(troubles, SEMICOLON)
 

@@ -336,9 +336,10 @@ def _verdicts(
     fewest, later = (of(family / share) for of in fewest_for)
     ps = holm([one.p for one in seen.values()], share)
     outside = holm([one.p_outside for one in seen.values()], share)
-    size = {"family": family, "fewest": fewest, "fewest_later": later}
     judged = {
-        key: judge(replace(one, p=p, p_outside=p_outside, **size))
+        key: judge(
+            replace(one, p=p, p_outside=p_outside, family=family, fewest=fewest, fewest_later=later)
+        )
         for (key, one), p, p_outside in zip(seen.items(), ps, outside, strict=True)
     }
     why = message(

@@ -307,8 +307,8 @@ def _of_sweep(
     """Yield the pairs of a sweep: under each of *arms*, each value with the first, and how the step
     *ends* changes.
     """
-    first, *others = (Setting(system=sweep.system, params=params) for params in sweep.params)
-    setting = Setting(system=sweep.system, params=sweep.others)
+    first, *others = (Setting(system=sweep.system, params=dict(params)) for params in sweep.params)
+    setting = Setting(system=sweep.system, params=dict(sweep.others))
     last: dict[str, Pair] = {}
     for arm in arms:
         for other in others:
