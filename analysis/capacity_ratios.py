@@ -53,7 +53,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
     If the search chose the best setting of each arm, arms with different settings are compared.
     """
     plan, same, pairs = run.plan, list[Pair](), list[Pair]()
-    for group in grouped(found, lambda one: plan.picks or one.setting).values():
+    for group in grouped(found, lambda one: plan.picks or one.key).values():
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(AGAIN) for arm in by_arm if arm not in run.runtimes}
         for step in steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes):

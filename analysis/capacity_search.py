@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, log
 from operator import attrgetter
-from typing import Any
 
 from analysis.capacity_model import (
     LOWEST,
@@ -36,7 +35,7 @@ from analysis.formats import whole
 from core.cell import Cell, Value
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
-from record.comparison import Key, setting_key
+from record.comparison import Key, Setting, setting_key
 from record.saved_run import CellResult, Run
 
 AGAIN = " again"  # the end of the name of the second arm of A/A
@@ -46,11 +45,11 @@ PROBES_OF_ROUND = 3  # of a candidate, in each round of the choice
 MOST_ERROR = 0.1  # limit of the relative error that is assumed of the closed loop's throughput
 
 
-@dataclass(frozen=True)
-class Capacity:
-    """The probes of one arm at one setting, and the capacity that they show so far.
+@dataclass(frozen=True, kw_only=True)
+class Capacity(Setting):
+    """The probes of one arm at one setting (without RATE), and the capacity that they show so far.
 
-    params: the parameters without RATE. objectives: a rate must meet all of them
+    objectives: a rate must meet all of them
     cells: its measurements in the order in which they ran, the faulty ones included
     rounds: for one of several settings, the rounds of the choice that it takes part in; 0 after
         the choice
@@ -58,18 +57,11 @@ class Capacity:
         it
     """
 
-    system: str
-    params: Mapping[str, Any]
     arm: str
     cells: Sequence[CellResult]
     objectives: Sequence[Objective]
     rounds: int = 0
     start_rate: float = 0.0
-
-    @property
-    def setting(self) -> Key:
-        """Return the key of the setting without RATE."""
-        return setting_key(self.system, self.params)
 
     @cached_property
     def faulty(self) -> list[CellResult]:
@@ -250,7 +242,10 @@ def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
         again = [planned[-1] + AGAIN] if plan.aa and planned else []
         for arm in (*planned, *again):
             mine = by_place.get((setting_key(row.system, params), arm), [])
-            found.append(Capacity(row.system, params, arm, mine, plan.objectives))
+            one = Capacity(
+                system=row.system, params=params, arm=arm, cells=mine, objectives=plan.objectives
+            )
+            found.append(one)
     return found
 
 
@@ -273,7 +268,7 @@ def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     )
     if rate:
         cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
-    block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
+    block = 1 + sum(_place(earlier) == (one.key, one.arm) for earlier in run.cells)
     purpose = PICK if one.rounds else purpose
     return Wanted(
         arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose, closed_rate=one.loop.rate
@@ -282,7 +277,7 @@ def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
 
 def _judged(best: Capacity, run: Run) -> Capacity:
     """Return the capacity of a runtime's best setting, without the measurements that chose it."""
-    place = best.setting, best.arm
+    place = best.key, best.arm
     cells = [cell for cell in run.cells if cell.probe != PICK and _place(cell) == place]
     return replace(best, cells=cells, start_rate=best.rough_rate)
 

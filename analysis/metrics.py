@@ -455,27 +455,9 @@ LABELLED = [metric for metric in METRICS.values() if metric.label]
 ROW_METRICS: Mapping[str, Metric] = {metric.row_key: metric for metric in (*LABELLED, *OF_ROWS)}
 
 
-def per_request_of(key: str) -> Reader:
-    """Return a function that reads a metric that is a total, divided by the answered requests of
-    the cell.
-    """
-    return lambda cell: per_request(METRICS[key].read(cell), cell)
-
-
 def pooled(good: Sequence[CellResult]) -> set[str]:
     """Return the percentiles that a row has of all its blocks together, such as "p99".
 
     good: the row's cells that are ok
     """
     return {metric.percentile for metric in METRICS.values() if metric.is_pooled(good)}
-
-
-def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
-    """Return the values of a table row by key; None if no measurement (cell) of the row had
-    clients.
-
-    good: its cells that are ok
-    """
-    if not any(cell.clients for cell in good):
-        return None
-    return {metric.row_key: metric.of_row(good, latency) for metric in LABELLED}

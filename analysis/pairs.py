@@ -68,13 +68,6 @@ class Pair:
         )
 
     @property
-    def covered(self) -> tuple[Setting, ...]:
-        """The settings of the two arms if these differ; otherwise the settings that this pair
-        covers, if several.
-        """
-        return self.sides or tuple(single.setting for single in self.over)
-
-    @property
     def singles(self) -> tuple["Pair", ...]:
         """This comparison split by setting: one comparison (pair) for each setting
         that it covers.

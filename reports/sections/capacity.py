@@ -97,7 +97,7 @@ def _name(one: Capacity, view: View) -> str:
     """
     if view.plan.picks:
         return f"{one.arm} ({_setting(one, view)})"
-    if len({other.setting for other in view.capacities}) == 1:
+    if len({other.key for other in view.capacities}) == 1:
         return one.arm
     return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})"
 
@@ -344,7 +344,7 @@ def _figures(view: View) -> Iterator[Figure]:
     measurement.
     """
     # If the search chose settings, each arm has its own, so all arms are in one figure.
-    groups = grouped(view.capacities, lambda one: view.plan.picks or one.setting).values()
+    groups = grouped(view.capacities, lambda one: view.plan.picks or one.key).values()
     for place, group in enumerate(groups):
         panels = tuple(filter(None, (_panel(group, view, metric) for metric in SHOWN)))
         if panels:
