@@ -6,10 +6,10 @@ that may miss it. With p99<50ms, 1 % of the requests may miss it. The capacity i
 expected excess is 1. Its posterior distribution is computed on a grid: all capacities up to what
 the closed loop reached are equally likely at first.
 
-analysis/capacity_search.py makes the probes of measurements, and asks for the next one. The module
-knows no run: rates are requests/s of all clients together, and logs are natural. Draws have a fixed
-seed. docs/decisions/031-capacity-search.md explains the method, and benchmarks/known_capacities.py
-tests it: run it after a change of a constant.
+analysis/capacity_probes.py makes the probes of measurements, and capacity_search.py asks for the
+next one. The module knows no run: rates are requests/s of all clients together, and logs are
+natural. Draws have a fixed seed. docs/decisions/031-capacity-search.md explains the method, and
+benchmarks/known_capacities.py tests it: run it after a change of a constant.
 """
 
 import math

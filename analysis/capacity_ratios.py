@@ -21,6 +21,10 @@ from record.comparison import DIFFERENT, Word
 from record.saved_run import Run
 
 Pair = tuple[Capacity, Capacity]  # the denominator's and the numerator's; not analysis.pairs.Pair
+SAME_DIFFERS = message(
+    "A/A: two measurements of the same runtime differ, so the difference between runtimes may be "
+    "noise"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +53,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
     If the search chose the best setting of each arm, arms with different settings are compared.
     """
     plan, same, pairs = run.plan, list[Pair](), list[Pair]()
-    for group in grouped(found, lambda one: plan.picks or one.setting).values():
+    for group in grouped(found, lambda one: plan.picks or one.key).values():
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(AGAIN) for arm in by_arm if arm not in run.runtimes}
         for step in steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes):
@@ -58,10 +62,11 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[CapacityRatio]:
             )
     of_same = [_ratio(pair, plan.margin, len(same)) for pair in same]
     differs = any(one.verdict in DIFFERENT for one in of_same)
-    return [_ratio(pair, plan.margin, len(pairs), differs=differs) for pair in pairs] + of_same
+    noise = SAME_DIFFERS if differs else NOTHING
+    return [_ratio(pair, plan.margin, len(pairs), noise) for pair in pairs] + of_same
 
 
-def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> CapacityRatio:
+def _ratio(pair: Pair, margin: float, family: int, noise: Message = NOTHING) -> CapacityRatio:
     below, above = pair
     base, found = below.crossing, above.crossing
     assert base
@@ -78,12 +83,7 @@ def _ratio(pair: Pair, margin: float, family: int, *, differs: bool = False) -> 
         verdict = "equivalent"
     elif sure_low > 1 or sure_high < 1:
         verdict = "faster" if sure_low > 1 else "slower"
-    fault, doubt = _fault(pair), _doubt(pair)
-    if differs and not fault:
-        fault = message(
-            "A/A: two measurements of the same runtime differ, so the difference between "
-            "runtimes may be noise"
-        )
+    fault, doubt = _fault(pair) or noise, _doubt(pair)
     return CapacityRatio(
         below=below,
         above=above,

@@ -9,15 +9,15 @@ the chosen setting, and only they determine its capacity.
 The measurements of a run are its only state: after each round of probes, lab/run/experiment.py
 calls wanted() with the run so far, and an interrupted search goes on from a saved run. Purposes
 (CLOSED, PICK, SCAN, SEARCH) are those of core/objective.py. RATE is the requests/s of one client;
-all other rates here are of all clients together. analysis/capacity_model.py has the estimate.
+all other rates here are of all clients together. analysis/capacity_probes.py judges the probes, and
+analysis/capacity_model.py has the estimate.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, log
-from operator import attrgetter, itemgetter
-from typing import Any
+from operator import attrgetter
 
 from analysis.capacity_model import (
     LOWEST,
@@ -25,47 +25,31 @@ from analysis.capacity_model import (
     WIDTH,
     Crossing,
     Loop,
-    Probe,
     crossing,
     next_probe,
 )
-from analysis.cell_index import grouped, number, reasons, runtimes
+from analysis.capacity_probes import RATE, Probed, failures, faulty_cells, probed
+from analysis.cell_index import grouped, reasons, runtimes
 from analysis.choice import Choice, halved
 from analysis.formats import whole
 from core.cell import Cell, Value
-from core.histogram import bounds_ns
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, PICK, SCAN, Objective, Wanted, top_rate
-from record.comparison import Key, setting_key
+from record.comparison import Key, Setting, setting_key
 from record.saved_run import CellResult, Run
 
-RATE, AGAIN = "RATE", " again"  # AGAIN: the end of the name of the second arm of A/A
+AGAIN = " again"  # the end of the name of the second arm of A/A
 MOST_PROBES = 16  # at a rate, of an arm at one setting; those that choose it are counted apart
 MOST_FAILED = 3  # measurements that failed or are invalid, until the search of an arm ends
 PROBES_OF_ROUND = 3  # of a candidate, in each round of the choice
 MOST_ERROR = 0.1  # limit of the relative error that is assumed of the closed loop's throughput
-# a load generator that is later than this share of the limit may itself cause the misses
-LAG_SHARE = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probed(Probe):
-    """A measured probe: a measurement at one request rate, judged by the objective that it meets
-    worst.
+class Capacity(Setting):
+    """The probes of one arm at one setting (without RATE), and the capacity that they show so far.
 
-    is_limited: whether the load generator itself was late. The probe then says nothing of the
-        service
-    """
-
-    cell: CellResult
-    is_limited: bool
-
-
-@dataclass(frozen=True)
-class Capacity:
-    """The probes of one arm at one setting, and the capacity that they show so far.
-
-    params: the parameters without RATE. objectives: a rate must meet all of them
+    objectives: a rate must meet all of them
     cells: its measurements in the order in which they ran, the faulty ones included
     rounds: for one of several settings, the rounds of the choice that it takes part in; 0 after
         the choice
@@ -73,18 +57,11 @@ class Capacity:
         it
     """
 
-    system: str
-    params: Mapping[str, Any]
     arm: str
     cells: Sequence[CellResult]
     objectives: Sequence[Objective]
     rounds: int = 0
     start_rate: float = 0.0
-
-    @property
-    def setting(self) -> Key:
-        """Return the key of the setting without RATE."""
-        return setting_key(self.system, self.params)
 
     @cached_property
     def faulty(self) -> list[CellResult]:
@@ -140,7 +117,7 @@ class Capacity:
         """Return the measurements at fixed request rates (probes), in the order in which they were
         made.
         """
-        return tuple(_probed(cell, self.objectives) for cell in self.sound if cell.params[RATE])
+        return tuple(probed(cell, self.objectives) for cell in self.sound if cell.params[RATE])
 
     @property
     def known(self) -> list[Probed]:
@@ -265,7 +242,10 @@ def _planned(run: Run, cells: Sequence[CellResult]) -> list[Capacity]:
         again = [planned[-1] + AGAIN] if plan.aa and planned else []
         for arm in (*planned, *again):
             mine = by_place.get((setting_key(row.system, params), arm), [])
-            found.append(Capacity(row.system, params, arm, mine, plan.objectives))
+            one = Capacity(
+                system=row.system, params=params, arm=arm, cells=mine, objectives=plan.objectives
+            )
+            found.append(one)
     return found
 
 
@@ -281,23 +261,6 @@ def wanted(run: Run) -> list[Wanted]:
     return [_wanted(one, *one.wanted, run) for one in (*candidates, *capacities(run)) if one.wanted]
 
 
-def faulty_cells(cells: Sequence[CellResult], objectives: Sequence[Objective]) -> list[CellResult]:
-    """Return the measurements that are invalid, or failed although the load did not make their
-    requests fail.
-
-    Requests that fail at too high a rate are what a search looks for. If the other objectives are
-    met, failed requests need an objective for errors, such as errors<1%.
-    """
-
-    def is_faulty(cell: CellResult) -> bool:
-        if cell.status != "failed" or not cell.clients or not cell.requests:
-            return cell.status != "ok"
-        is_of_latency = all(one.latency_ns for one in objectives)
-        return bool(cell.params[RATE]) and is_of_latency and _probed(cell, objectives).passes
-
-    return [cell for cell in cells if is_faulty(cell)]
-
-
 def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     runtime = one.arm.removesuffix(AGAIN)
     cell = Cell.build(
@@ -305,7 +268,7 @@ def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     )
     if rate:
         cell = replace(cell, rate=max(1, round(rate / cell.num_clients)))
-    block = 1 + sum(_place(earlier) == (one.setting, one.arm) for earlier in run.cells)
+    block = 1 + sum(_place(earlier) == (one.key, one.arm) for earlier in run.cells)
     purpose = PICK if one.rounds else purpose
     return Wanted(
         arm=one.arm, cell=cell, block=block, rate=rate, purpose=purpose, closed_rate=one.loop.rate
@@ -314,7 +277,7 @@ def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
 
 def _judged(best: Capacity, run: Run) -> Capacity:
     """Return the capacity of a runtime's best setting, without the measurements that chose it."""
-    place = best.setting, best.arm
+    place = best.key, best.arm
     cells = [cell for cell in run.cells if cell.probe != PICK and _place(cell) == place]
     return replace(best, cells=cells, start_rate=best.rough_rate)
 
@@ -325,61 +288,3 @@ def _place(cell: CellResult) -> tuple[Key, str]:
 
 def _without_rate(params: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in params.items() if name != RATE}
-
-
-def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
-    judged = []
-    for objective in objectives:
-        misses, known = counted(cell, objective)
-        allowed = objective.share * max(1, known)
-        judged.append((misses / allowed, allowed, objective.share, objective.latency_ns))
-    excess, allowed, share, limit_ns = max(judged, key=itemgetter(0))
-    # too few requests for p99: the largest delay. Without a latency limit, no delay matters
-    lag_ns = cell.lag.percentile("p99") or cell.lag.max_ns
-    return Probed(
-        cell=cell,
-        rate=rate_of(cell),
-        offered=max(1, cell.requests + unsent(cell)) / cell.wall_ns * 1e9,
-        purpose=cell.probe,
-        excess=excess,
-        allowed=allowed,
-        most=1 / share,
-        is_limited=lag_ns > LAG_SHARE * limit_ns > 0,
-    )
-
-
-def counted(cell: CellResult, objective: Objective) -> tuple[int, int]:
-    """Return how many requests of a probe miss *objective*, and how many requests are known to miss
-    or to meet it.
-
-    An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise
-    it is not known.
-    """
-    failed, not_sent = failures(cell), unsent(cell)
-    if not objective.latency_ns:
-        return failed + not_sent, cell.requests + not_sent
-    slow = sum(
-        count
-        for bucket, count in cell.latency.filled()
-        if bounds_ns(bucket)[0] >= objective.latency_ns
-    )
-    too_old = max(0, not_sent - round(rate_of(cell) * objective.latency_ns / 1e9))
-    known = cell.requests + too_old
-    return min(known, slow + failed + too_old), known
-
-
-def rate_of(cell: CellResult) -> float:
-    """Return the requests/s that all clients of a probe together were to send."""
-    return float(number(cell, RATE) * number(cell, "NUM_CLIENTS"))
-
-
-def failures(cell: CellResult) -> int:
-    """Return how many of the requests that were sent failed or had a wrong answer."""
-    return sum(cell.errors.values()) + cell.wrong
-
-
-def unsent(cell: CellResult) -> int:
-    """Return how many requests were due but were not sent before the cell ended. They are always
-    the latest ones.
-    """
-    return sum(client.overdue or 0 for client in cell.clients)

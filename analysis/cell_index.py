@@ -16,7 +16,7 @@ from operator import attrgetter, itemgetter
 from textwrap import shorten
 from typing import Any, Literal, TypeVar
 
-from analysis.metrics import Figures, figures_of
+from analysis.metrics import LABELLED, Figures
 from analysis.stats import paired_ratio
 from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
@@ -102,7 +102,7 @@ class Row(Setting, SavedRow):
         """
         count, troubles = len(self.cells), []
         for status, bad in sorted(grouped(self.bad, attrgetter("status")).items()):
-            args = {"count": count, "bad": len(bad), "reason": reasons(bad)[0]}
+            args: dict[str, Arg] = {"count": count, "bad": len(bad), "reason": reasons(bad)[0]}
             troubles.append(replace(TROUBLES[status], args=args))
         return listed(troubles, SEMICOLON)
 
@@ -119,7 +119,9 @@ class Row(Setting, SavedRow):
         """The row's figures by name; None if the row has no measurement (cell) that is ok and ran
         client processes.
         """
-        return figures_of(self.good, self.latency)
+        if not any(cell.clients for cell in self.good):
+            return None
+        return {metric.row_key: metric.of_row(self.good, self.latency) for metric in LABELLED}
 
     @cached_property
     def ratio(self) -> float | None:
@@ -221,13 +223,6 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, li
 def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
     """Return groups of table rows that differ only in the runtime or service."""
     return [*grouped(all_rows, attrgetter("key")).values()]
-
-
-def has_same_work(all_rows: Iterable[Row]) -> bool:
-    """Return whether all cells had the same number of requests, which makes their completion times
-    comparable.
-    """
-    return len({cell.requests for row in all_rows for cell in row.cells}) <= 1
 
 
 # ---- of cells ------------------------------------------------------------------------------------

@@ -97,7 +97,8 @@ def _comparison(
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
         others=beside.share if beside else None,
         is_beside_others=beside is not None and beside.is_busy,
-        settings=[*pair.covered],
+        # those of the two arms if they differ, or else those that the pair covers
+        settings=[*pair.sides] or [one.setting for one in pair.over],
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else AllFactors(),
         tails={name: ratio for (kind, name), ratio in details.items() if kind == "tails"},

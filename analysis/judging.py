@@ -9,7 +9,7 @@ identify comparisons are the caller's. Log-ratios are above 0 if the numerator i
 faster. benchmarks/method_simulated.py simulates the error rates: run it after a change.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, isinf, log1p
 from statistics import NormalDist
@@ -282,7 +282,7 @@ def judge_family(
                 share=share,
             )
     most = max((len(blocks) for blocks in comparisons.values()), default=0)
-    return _verdicts([*comparisons], seen, gates, looks.fewest, share, looks.after(most).fewest)
+    return _verdicts(comparisons, seen, gates, (looks.fewest, looks.after(most).fewest), share)
 
 
 def judge_runs(
@@ -310,7 +310,7 @@ def judge_runs(
                 p_outside=max(_one_sided_p(*arms) for arms in longer),
                 margin=margin,
             )
-    return _verdicts([*comparisons], seen, gates, fewest_blocks_unpaired)
+    return _verdicts(comparisons, seen, gates, (fewest_blocks_unpaired, fewest_blocks_unpaired))
 
 
 def _one_sided_p(below: Sequence[float], above: Sequence[float]) -> float:
@@ -321,19 +321,19 @@ def _one_sided_p(below: Sequence[float], above: Sequence[float]) -> float:
 
 
 def _verdicts(
-    keys: Sequence[Key],
+    keys: Iterable[Key],
     seen: Mapping[Key, Evidence],
     gates: Mapping[Key, Message],
-    fewest_for: Callable[[float], int],
+    fewest_for: Sequence[Callable[[float], int]],
     share: float = 1.0,
-    fewest_later_for: Callable[[float], int] | None = None,
 ) -> dict[Key, Verdict]:
     """Return a verdict for each of *keys*. p values are adjusted for the number of comparisons in
     *seen*.
+
+    fewest_for: return Evidence.fewest and Evidence.fewest_later of a family of so many comparisons
     """
     family = max(1, len(seen))
-    fewest = fewest_for(family / share)
-    later = (fewest_later_for or fewest_for)(family / share)
+    fewest, later = (of(family / share) for of in fewest_for)
     ps = holm([one.p for one in seen.values()], share)
     outside = holm([one.p_outside for one in seen.values()], share)
     judged = {
@@ -351,8 +351,7 @@ def _verdicts(
         for key, gate in gates.items()
         if gate
     }
-    known = {**judged, **withheld}
-    return {key: known.get(key, empty) for key in keys}
+    return dict.fromkeys(keys, empty) | judged | withheld
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:

@@ -11,7 +11,7 @@ public format: users read them in cells.csv and --json.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from math import prod
 from statistics import median
 from typing import Any
@@ -224,10 +224,6 @@ def percentile_ns(latency: Histogram, name: str) -> int | None:
     return getattr(latency, f"{name}_ns") if latency.count else None
 
 
-def _of_histogram(kind: str, name: str) -> Reader:
-    return lambda cell: percentile_ns(getattr(cell, kind), name)
-
-
 def _counted(pool: Callable[[list[int]], int], processes: str, name: str) -> Reader:
     return lambda cell: _of_all(pool, getattr(cell, processes), name)
 
@@ -260,23 +256,26 @@ TIMES = {
 COMPLETION, LATENCY, CPU = message("completion"), message("latency"), message("CPU")
 
 
-def _of_latency(name: str, label: Message, rank: int | None = None) -> Mapping[str, Any]:
-    """Return the fields of a percentile of the latency that tables show."""
-    return {
-        "label": label,
-        "unit": None,
-        "rank": rank,
-        "brief": label,
-        "over": LATENCY,
-        "percentile": name,
-    }
+# of the percentiles of the latency that tables show: label and rank
+SHOWN = {"p50": (message("p50"), 5), "p99": (message("p99"), 4), "p999": (message("p99.9"), None)}
 
 
-PERCENTILES: Mapping[tuple[str, str], Mapping[str, Any]] = {
-    ("latency", "p50"): _of_latency("p50", message("p50"), 5),
-    ("latency", "p99"): _of_latency("p99", message("p99"), 4),
-    ("latency", "p999"): _of_latency("p999", message("p99.9")),
-}
+def _of_histogram(kind: str, name: str) -> Metric:
+    """Return the metric of a percentile (or min, mean, max) of the histogram *kind* of a cell."""
+    metric = Metric(
+        f"{kind}_{name}_ns",
+        f"{LATENCIES[name]} {TIMES[kind]}",
+        lambda cell: percentile_ns(getattr(cell, kind), name),
+        better=LESS,
+    )
+    if kind != "latency" or name not in SHOWN:
+        return metric
+    label, rank = SHOWN[name]
+    return replace(
+        metric, label=label, unit=None, rank=rank, brief=label, over=LATENCY, percentile=name
+    )
+
+
 _ALL = (
     Metric("requests", "requests that clients sent", lambda cell: cell.requests),
     Metric("answered", "requests that were answered", lambda cell: cell.answered),
@@ -352,17 +351,7 @@ _ALL = (
         "time that handlers calculated, over all requests",
         lambda cell: cell.calc_ns or None,
     ),
-    *(
-        Metric(
-            f"{kind}_{name}_ns",
-            f"{which} {of}",
-            _of_histogram(kind, name),
-            better=LESS,
-            **PERCENTILES.get((kind, name), {}),
-        )
-        for kind, of in TIMES.items()
-        for name, which in LATENCIES.items()
-    ),
+    *(_of_histogram(kind, name) for kind in TIMES for name in LATENCIES),
     *(
         Metric(
             f"{side}_{name}",
@@ -466,27 +455,9 @@ LABELLED = [metric for metric in METRICS.values() if metric.label]
 ROW_METRICS: Mapping[str, Metric] = {metric.row_key: metric for metric in (*LABELLED, *OF_ROWS)}
 
 
-def per_request_of(key: str) -> Reader:
-    """Return a function that reads a metric that is a total, divided by the answered requests of
-    the cell.
-    """
-    return lambda cell: per_request(METRICS[key].read(cell), cell)
-
-
 def pooled(good: Sequence[CellResult]) -> set[str]:
     """Return the percentiles that a row has of all its blocks together, such as "p99".
 
     good: the row's cells that are ok
     """
     return {metric.percentile for metric in METRICS.values() if metric.is_pooled(good)}
-
-
-def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
-    """Return the values of a table row by key; None if no measurement (cell) of the row had
-    clients.
-
-    good: its cells that are ok
-    """
-    if not any(cell.clients for cell in good):
-        return None
-    return {metric.row_key: metric.of_row(good, latency) for metric in LABELLED}

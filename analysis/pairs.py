@@ -68,13 +68,6 @@ class Pair:
         )
 
     @property
-    def covered(self) -> tuple[Setting, ...]:
-        """The settings of the two arms if these differ; otherwise the settings that this pair
-        covers, if several.
-        """
-        return self.sides or tuple(single.setting for single in self.over)
-
-    @property
     def singles(self) -> tuple["Pair", ...]:
         """This comparison split by setting: one comparison (pair) for each setting
         that it covers.
@@ -307,8 +300,8 @@ def _of_sweep(
     """Yield the pairs of a sweep: under each of *arms*, each value with the first, and how the step
     *ends* changes.
     """
-    first, *others = (Setting(system=sweep.system, params=params) for params in sweep.params)
-    setting = Setting(system=sweep.system, params=sweep.others)
+    first, *others = (Setting(system=sweep.system, params=dict(params)) for params in sweep.params)
+    setting = Setting(system=sweep.system, params=dict(sweep.others))
     last: dict[str, Pair] = {}
     for arm in arms:
         for other in others:

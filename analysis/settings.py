@@ -51,11 +51,11 @@ def varying(settings: Iterable[HasParams]) -> list[str]:
     their declaration.
     """
     every = list(settings)
-    texts: dict[str, set[str]] = {}
-    for one in every:
-        for name, value in one.params.items():
-            texts.setdefault(name, set()).add(value_text(value))
-    return [name for name in parameter_names(every) if len(texts[name]) > 1]
+
+    def values(name: str) -> set[str]:
+        return {value_text(one.params[name]) for one in every if name in one.params}
+
+    return [name for name in parameter_names(every) if len(values(name)) > 1]
 
 
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
@@ -70,11 +70,11 @@ def labels(every: Sequence[Setting]) -> list[Message]:
     PAYLOAD_BYTES 0'.
     """
     telling = varying(every)
-    systems = len({each.system for each in every}) > 1
+    are_several = len({each.system for each in every}) > 1
     found = []
     for each in every:
-        system = [message("system {system}", system=each.system)] * systems
-        found.append(listed(filter(None, [*system, parameter_values(each.params, telling)])))
+        system = message("system {system}", system=each.system) if are_several else NOTHING
+        found.append(listed(filter(None, [system, parameter_values(each.params, telling)])))
     return found
 
 
@@ -143,10 +143,8 @@ class Settings:
         self._in_all = varying(rows)
         self._varying: dict[str, list[str]] = {}
         for system, mine in grouped(rows, attrgetter("system")).items():
-            telling = {
-                *varying(mine),
-                "DISPATCH",
-            }  # DISPATCH always stands in the name: it changes the design
+            # DISPATCH always stands in the name: it changes the design
+            telling = {*varying(mine), "DISPATCH"}
             self._varying[system] = [name for name in self._in_all if name in telling]
         self._plan_titles = {row.key: row.title for row in rows}
 

@@ -10,7 +10,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from core.messages import AND, COMMA, Message, listed, message
 from core.runtime import NATIVE, RuntimeFacts, RuntimeName
@@ -38,7 +38,6 @@ CAUSES: Mapping[StepName, str] = {
     "lock": "gil_enabled",
     "jit": "jit_enabled",
 }
-Edge: TypeAlias = tuple[RuntimeName, RuntimeName]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +116,7 @@ def _named(
     return {name: named[name] for name in sorted(named, key=order)}
 
 
-def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
+def _neighbours(chain: Sequence[RuntimeName]) -> list[tuple[RuntimeName, RuntimeName]]:
     """Return the pairs of runtimes with a single difference: build or GIL, JIT, or two successive
     releases.
 

@@ -10,7 +10,8 @@ capacities.
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from analysis.capacity_search import Capacity, capacities, choices_of_arms, faulty_cells
+from analysis.capacity_probes import faulty_cells
+from analysis.capacity_search import Capacity, capacities, choices_of_arms
 from analysis.cell_index import Cells, Row, groups
 from analysis.choice import Choice, Choices, choices, compare_bests
 from analysis.comparing import compare

@@ -23,7 +23,7 @@ from rich.progress import BarColumn, Progress, RenderableColumn, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from analysis.capacity_search import RATE, rate_of
+from analysis.capacity_probes import RATE, rate_of
 from analysis.cell_index import grouped
 from analysis.formats import whole
 from analysis.metrics import requests_per_s

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from analysis.capacity_probes import Probed, failures, unsent
 from analysis.capacity_ratios import CapacityRatio, ratios
-from analysis.capacity_search import Capacity, Probed, failures, unsent
+from analysis.capacity_search import Capacity
 from analysis.cell_index import grouped
 from analysis.connections import connection_notes
 from analysis.formats import microseconds, ratio, tenths, whole
@@ -96,7 +97,7 @@ def _name(one: Capacity, view: View) -> str:
     """
     if view.plan.picks:
         return f"{one.arm} ({_setting(one, view)})"
-    if len({other.setting for other in view.capacities}) == 1:
+    if len({other.key for other in view.capacities}) == 1:
         return one.arm
     return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})"
 
@@ -343,7 +344,7 @@ def _figures(view: View) -> Iterator[Figure]:
     measurement.
     """
     # If the search chose settings, each arm has its own, so all arms are in one figure.
-    groups = grouped(view.capacities, lambda one: view.plan.picks or one.setting).values()
+    groups = grouped(view.capacities, lambda one: view.plan.picks or one.key).values()
     for place, group in enumerate(groups):
         panels = tuple(filter(None, (_panel(group, view, metric) for metric in SHOWN)))
         if panels:

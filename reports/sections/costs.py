@@ -15,7 +15,7 @@ from operator import attrgetter
 
 from analysis.cell_index import Row
 from analysis.formats import tenths
-from analysis.metrics import METRICS, median_of, per_request_of
+from analysis.metrics import METRICS, median_of, per_request
 from core.messages import NOTHING, message
 from record.saved_run import CellResult
 from reports.document.model import Datum, Section, Strip, Table
@@ -41,9 +41,10 @@ class Cost:
         """Return the median over the measurements (cells) where the cost is known, in us for a
         time; None if it is unknown in all.
         """
+        read = METRICS[self.metric].read
         is_of_a_request = self.metric.startswith("waiting")
         found = median_of(
-            METRICS[self.metric].read if is_of_a_request else per_request_of(self.metric), cells
+            read if is_of_a_request else lambda cell: per_request(read(cell), cell), cells
         )
         return found / 1e3 if found is not None and self.metric.endswith("_ns") else found
 

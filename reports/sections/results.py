@@ -9,7 +9,7 @@ A row of the table is a setting under one runtime. A trace names the cells behin
 from collections.abc import Iterator
 from dataclasses import replace
 
-from analysis.cell_index import STATES, Row, has_same_work, of_cells, reference
+from analysis.cell_index import STATES, Row, of_cells, reference
 from analysis.comparison_words import confounds_of
 from analysis.connections import connection_notes
 from analysis.formats import Form, round_values
@@ -206,7 +206,7 @@ def _notes(view: View) -> Iterator[Message]:
             "invalid are excluded.",
             blocks=blocks,
         )
-    if not has_same_work(view.rows):
+    if len({cell.requests for row in view.rows for cell in row.cells}) > 1:
         yield message(
             "The measurements have different numbers of requests, so compare systems and settings "
             "by requests/s."

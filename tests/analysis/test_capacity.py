@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from analysis.capacity_model import Crossing, Loop, Probe, bracket
+from analysis.capacity_probes import counted
 from analysis.capacity_ratios import CapacityRatio, ratios
 from analysis.capacity_search import (
     PROBES_OF_ROUND,
     capacities,
     choices_of_arms,
-    counted,
     wanted,
 )
 from benchmarks.known_capacities import capacity_of, late_mmc
