@@ -7,7 +7,7 @@ from analysis.cell_index import Cells, reasons
 from analysis.metrics import computed_completion_ns, pooled
 from core.messages import verbatim
 from record.child_lines import Turns
-from reports.parts.method_words import loop_words
+from reports.parts.run_words import loop_words
 from tests.analysis.timed_cells import timed
 from tests.reports.sample import MS, SMALL, cell_of, measured, run_of, with_clients
 from tests.reports.sweeps import served
