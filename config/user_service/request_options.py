@@ -165,11 +165,6 @@ def _is_pattern(text: str) -> bool:
         return False
 
 
-def parse_time(given: Given) -> float:
-    """Parse a time such as '10ms', '0.5s' or '0.5'. Return seconds. Raises BadInput."""
-    return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
-
-
 # the options of one request
 REQUEST = applying(
     USER_SERVICE,
@@ -253,7 +248,7 @@ FILE = applying(
         "--think-time T",
         "The pause between an answer and the next request, such as 10ms (default: 0). Not possible "
         "at a fixed rate.",
-        parse_time,
+        lambda given: given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms"),
         field="think_time_s",
         example="10ms",
     ),

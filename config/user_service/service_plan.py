@@ -116,7 +116,7 @@ def user_service_plan(
     if shapes:
         shape = Given(value=",".join(map(str, shapes)), name=f"{VARY.flag} {TOPOLOGY}")
         values[TOPOLOGY] = parse_topology(shape)
-    values["knobs"] = tuple([name for name in varied if name not in NUMBERS])
+    values["knobs"] = tuple(name for name in varied if name not in NUMBERS)
     _expect_unset(varied, values)
     service = _service(subject, values, servers, folder)
     settings: dict[str, tuple[Value, ...]] = {
