@@ -43,21 +43,18 @@ def main(arguments: Sequence[str]) -> int:
         plan = with_end(plan, given)
     if given["json"]:
         print(json.dumps(plain(plan.saved()), indent=2))
-    else:
-        _print(plan, len(flags.value_of(PROFILE, given, ())))
-    return 0
-
-
-def _print(plan: Plan, profiles: int) -> None:
+        return 0
     from reports.render.console import terminal
     from reports.render.terminal import print_table
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
+    profiles = len(flags.value_of(PROFILE, given, ()))
     times = [run_time(plan, cores, profiles), no_verdict(plan, cores)]
     if plan.objectives:
         times = [search_time(plan)]
     console.print(f"\n{output.text(chained(times, SENTENCES))}", highlight=False)
+    return 0
 
 
 def cell_table(plan: Plan, cores: int) -> "Table":

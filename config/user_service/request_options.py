@@ -21,7 +21,6 @@ from config.options import (
     applying,
     by_key,
     expect_keys,
-    fields_of,
     matching,
     parsed,
     whole,
@@ -283,14 +282,11 @@ def request_plan(values: Flags) -> RequestPlan:
 
     Without `requests`, clients send GET to the path of the service or target.
     """
-    requests = values.get("requests", (Request(path=""),))
-    if isinstance(requests, RequestPlan):  # of a file, which other values override
-        return replace(
-            requests, **{**fields_of(RequestPlan, values), "requests": requests.requests}
-        )
-    plan = RequestPlan(**{**fields_of(RequestPlan, values), "requests": requests})
+    plan = values.get("requests", (Request(path=""),))
+    if not isinstance(plan, RequestPlan):  # else that of a file, which other values override
+        plan = RequestPlan(requests=plan)
     _expect_values(plan)
-    return plan
+    return replace(plan, think_time_s=values.get("think_time_s", plan.think_time_s))
 
 
 def _expect_values(plan: RequestPlan) -> None:
@@ -395,8 +391,8 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
     """
     for request in plan.requests:
         _expect_framing(request)
-    for request in plan.requests if protocol == HTTP2 else ():
-        if refused := [name for name in request.headers if name.lower() in HTTP1_HEADERS]:
+        refused = [name for name in request.headers if name.lower() in HTTP1_HEADERS]
+        if refused and protocol == HTTP2:
             raise BadInput(
                 "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use "
                 "--protocol http.",

@@ -119,9 +119,7 @@ def user_service_plan(
     values["knobs"] = tuple(name for name in varied if name not in NUMBERS)
     _expect_unset(varied, values)
     service = _service(subject, values, servers, folder)
-    settings: dict[str, tuple[Value, ...]] = {
-        NUMBERS.get(name, name): several for name, several in varied.items()
-    }
+    settings = {NUMBERS.get(name, name): several for name, several in varied.items()}
     return Plan(
         name=service.name,
         rows=_rows(service, values.get(TOPOLOGY), defaults or {}, settings),
