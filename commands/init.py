@@ -68,8 +68,9 @@ def main(arguments: Sequence[str]) -> int:
     expect_python(plan, flags)
     parsed_flags(BEFORE_SERVICE, flags)  # raises BadInput
     started = {option: flags[option.name] for option in given_flags(BEFORE_SERVICE, flags)}
-    given = _relative_to(path.parent, _keep_requirements(given, path, flags))
-    text = plan_text(path.name, given, plan.user_service, runtimes, started)
+    given = _keep_requirements(given, path, flags)
+    shown = _relative_to(path.parent, given)
+    text = plan_text(path.name, shown, plan.user_service, runtimes, started)
     written({path: text}, private=any(secrets_in(plan.user_service)))
     output.note(
         "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
