@@ -6,8 +6,8 @@ starts no services.
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from analysis.settings import parameter_values, varying
 from commands.chosen import choose_runtimes, planned
 from commands.estimate import (
     cell_seconds,
@@ -24,10 +24,10 @@ from config.run_plan import Entry, Plan
 from core.messages import NOTHING, SENTENCES, chained, message
 from lab.machine import host
 from record.run_file import plain
-
-if TYPE_CHECKING:
-    from reports.document.model import Table
-
+from reports.document.model import Table
+from reports.document.shapes import Col, col, table
+from reports.render.console import terminal
+from reports.render.terminal import print_table
 
 _seconds = "{:.1f} s".format
 
@@ -44,9 +44,6 @@ def main(arguments: Sequence[str]) -> int:
     if given["json"]:
         print(json.dumps(plain(plan.saved()), indent=2))
         return 0
-    from reports.render.console import terminal
-    from reports.render.terminal import print_table
-
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
     profiles = len(flags.value_of(PROFILE, given, ()))
@@ -57,13 +54,10 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def cell_table(plan: Plan, cores: int) -> "Table":
+def cell_table(plan: Plan, cores: int) -> Table:
     """Return a table of the measurements of a block of *plan*: varying parameters, requests and
     estimated time. The times of a search depend on the service.
     """
-    from analysis.settings import parameter_values, varying
-    from reports.document.shapes import Col, col, table
-
     names = varying(plan.cells())
     is_targets = bool(plan.user_service and plan.user_service.targets)
     # a text in the second place is the path of an attribute of an Entry
