@@ -63,9 +63,17 @@ def _without_paths(facts: RuntimeFacts) -> RuntimeFacts:
 
 def _compact(cell: CellResult) -> CellResult:
     none = SparseHistogram()
-    clients = [structs.replace(client, timeline=[], workers_ns=[]) for client in cell.clients]
-    small = replace(cell, latency=none, connect=none, waiting=none, slow={}, clients=clients)
-    return replace(small, slices=AnswersByTime(), code="", environment="")
+    return replace(
+        cell,
+        latency=none,
+        connect=none,
+        waiting=none,
+        slow={},
+        clients=[structs.replace(one, timeline=[], workers_ns=[]) for one in cell.clients],
+        slices=AnswersByTime(),
+        code="",
+        environment="",
+    )
 
 
 if __name__ == "__main__":

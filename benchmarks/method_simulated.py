@@ -97,10 +97,9 @@ def in_order(
     coefficient: coefficient of the machine's AR(1) noise, sd 3 %
     """
     seed = int(rng.integers(2**31))
-    order = [arm for block in range(1, blocks + 1) for arm in block_order(2, block, seed)]
+    arms = np.array([arm for block in range(1, blocks + 1) for arm in block_order(2, block, seed)])
     logs = of_machine(rng, 2 * blocks, drift, coefficient)
-    logs[1:] += log(1 + carried) * (np.array(order[:-1]) == 0)
-    arms = np.array(order)
+    logs[1:] += log(1 + carried) * (arms[:-1] == 0)
     return logs[arms == 0], logs[arms == 1]
 
 

@@ -8,7 +8,6 @@ reads the flags and shows the findings, as JSON or as a report in Markdown.
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from commands.output import output
 from config.options import Option
@@ -18,9 +17,9 @@ from core.runtime import RuntimeName
 from lab.project.package_audit import PackageFinding, audit, read_requirements, to_document
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
-
-if TYPE_CHECKING:
-    from reports.document.model import Document
+from reports.document.model import Document, Section
+from reports.document.shapes import col, table
+from reports.render.markdown import markdown
 
 # The text of RUNTIME names this default, too.
 DEFAULT_RUNTIME = "3.14t"
@@ -50,8 +49,6 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command audit. Return its exit status: 0, or 3 if a package is not ready for the
     free-threaded build.
     """
-    from reports.render.markdown import markdown
-
     parser = output.parser("audit")
     parser.add_names("folder", "The folder of a project whose packages are checked.", "?")
     parser.add_group("what to audit", *PACKAGES)
@@ -89,14 +86,11 @@ def _interpreter(name: RuntimeName) -> Interpreter:
     return interpreter
 
 
-def audit_document(findings: Sequence[PackageFinding], runtime: str, version: str) -> "Document":
+def audit_document(findings: Sequence[PackageFinding], runtime: str, version: str) -> Document:
     """Return a report on packages, except dependencies in pure Python, which need no look.
 
     runtime, version: the runtime's name and its Python version
     """
-    from reports.document.model import Document, Section
-    from reports.document.shapes import col, table
-
     pure = [one for one in findings if one.passes and not (one.direct or one.modules)]
     title = plural(
         "Audit: {count} package under {runtime} ({version})",

@@ -99,9 +99,9 @@ def choose_runtimes(
     output.hide(one.reveal() for one in secrets_in(plan.user_service))
     plan = _with_clients(with_commits(plan), flags)
     client = plan.method.client_runtime
-    extra = {client} - {SAME, ORCHESTRATOR}
+    extra = () if client in (SAME, ORCHESTRATOR) else (client,)
     runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, spread)
-    if extra - runtimes.keys():
+    if extra and client not in runtimes:
         raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     arms = tuple(name for name in plan.runtimes if name in runtimes)
     _expect_distinct({name: runtimes[name] for name in arms})

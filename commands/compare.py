@@ -8,7 +8,6 @@ than A. The outcome of a cell is "passed", "slower" or "open" (neither could be 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, output, short
 from config.flags import value_of
@@ -16,9 +15,11 @@ from config.options import Flags, Option, percentage
 from config.plan_options import JSON, MOST_SLOWER
 from lab.run.runs import titles
 from record.run_file import load
-
-if TYPE_CHECKING:
-    from reports.compare.compared_runs import Compared
+from reports.compare.compared_runs import Compared, compare_runs, document, sentence
+from reports.compare.members import members
+from reports.exports import written
+from reports.render.html import page
+from reports.view import View
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
@@ -36,10 +37,6 @@ def main(arguments: Sequence[str]) -> int:
     The status is 0. With --fail-if-slower, it is 3 if a run is slower by more than SHARE, and 1 if
     that is unclear.
     """
-    from reports.compare.compared_runs import compare_runs
-    from reports.compare.members import members
-    from reports.view import View
-
     parser = output.parser("compare")
     parser.add_names(
         "run",
@@ -59,11 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     return _exit_status(compared)
 
 
-def _show(compared: "Compared", flags: Flags) -> None:
-    from reports.compare.compared_runs import document
-    from reports.exports import written
-    from reports.render.html import page
-
+def _show(compared: Compared, flags: Flags) -> None:
     made = document(compared)
     if flags["out"]:
         written({Path(flags["out"]): page(made, output.language)})
@@ -76,12 +69,10 @@ def _show(compared: "Compared", flags: Flags) -> None:
         output.print_line("Page: {path}", path=short(Path(flags["out"])))
 
 
-def _exit_status(compared: "Compared") -> int:
+def _exit_status(compared: Compared) -> int:
     """Return the exit status for --fail-if-slower. Print a note for each cell (measured setting)
     without a verdict.
     """
-    from reports.compare.compared_runs import sentence
-
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:
         output.note(

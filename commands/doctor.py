@@ -6,7 +6,6 @@ shows the findings.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from commands.output import output
 from config.plan_options import JSON
@@ -15,9 +14,7 @@ from core.system import NATIVE_CLIENT
 from lab import native_builds
 from lab.machine import quiet
 from lab.machine.machine_rules import Finding, judge_machine
-
-if TYPE_CHECKING:
-    from reports.document.model import Section
+from reports.document.model import Section, plain_table, words
 
 # by Finding.good, which is None if the check was impossible: the text, and its state for renderers
 WORDS: Mapping[bool | None, tuple[Message, str]] = {
@@ -40,10 +37,8 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def findings_section(findings: Sequence[Finding]) -> "Section":
+def findings_section(findings: Sequence[Finding]) -> Section:
     """Return a section with a table of all checks, the remedies of failed checks, and a summary."""
-    from reports.document.model import Section, plain_table, words
-
     title = message("The machine")
     lines = []
     for one in findings:

@@ -67,8 +67,9 @@ def main(arguments: Sequence[str]) -> int:
     expect_python(plan, flags)
     parsed_flags(BEFORE_SERVICE, flags)  # raises BadInput
     started = {option: flags[option.name] for option in given_flags(BEFORE_SERVICE, flags)}
-    given = _relative_to(path.parent, _keep_requirements(given, path, flags))
-    text = plan_text(path.name, given, plan.user_service, runtimes, started)
+    given = _keep_requirements(given, path, flags)
+    shown = _relative_to(path.parent, given)
+    text = plan_text(path.name, shown, plan.user_service, runtimes, started)
     written({path: text}, private=any(secrets_in(plan.user_service)))
     output.note(
         "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
@@ -165,7 +166,10 @@ def plan_text(
     lines += ["", "service:"]
     lines += [f"  {line}" for line in _service(given, service)]
     lines += ["", "parameters:"]
-    for name in _sizes(service):
+    command = service.command
+    processes = [WORKERS] if command else []
+    threads = [THREADS] if command and command.threaded else []
+    for name in (*processes, *threads, CLIENTS, CONNECTIONS):
         lines += [f"  {line}" for line in _comment(PARAMETERS[name].help)]
         lines.append(f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}")
     return "\n".join(lines) + "\n"
@@ -211,12 +215,3 @@ def _service(given: Flags, service: UserService) -> Iterator[str]:
         yield from (*_comment(option.help), *lines)
         if key == "requests" and isinstance(given.get(key), list):
             yield from SECOND_REQUEST
-
-
-def _sizes(service: UserService) -> list[str]:
-    """Return the names of the parameters that set how many processes, threads and connections there
-    are.
-    """
-    processes = [WORKERS] if service.command else []
-    threads = [THREADS] if service.command and service.command.threaded else []
-    return [*processes, *threads, CLIENTS, CONNECTIONS]

@@ -6,8 +6,8 @@ starts no services.
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from analysis.settings import parameter_values, varying
 from commands.chosen import choose_runtimes, planned
 from commands.estimate import (
     cell_seconds,
@@ -24,10 +24,9 @@ from config.run_plan import Entry, Plan
 from core.messages import NOTHING, SENTENCES, chained, message
 from lab.machine import host
 from record.run_file import plain
-
-if TYPE_CHECKING:
-    from reports.document.model import Table
-
+from reports.document.model import Table
+from reports.document.shapes import Col, col, table
+from reports.render.terminal import print_table, terminal
 
 _seconds = "{:.1f} s".format
 
@@ -43,29 +42,21 @@ def main(arguments: Sequence[str]) -> int:
         plan = with_end(plan, given)
     if given["json"]:
         print(json.dumps(plain(plan.saved()), indent=2))
-    else:
-        _print(plan, len(flags.value_of(PROFILE, given, ())))
-    return 0
-
-
-def _print(plan: Plan, profiles: int) -> None:
-    from reports.render.terminal import print_table, terminal
-
+        return 0
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
+    profiles = len(flags.value_of(PROFILE, given, ()))
     times = [run_time(plan, cores, profiles), no_verdict(plan, cores)]
     if plan.objectives:
         times = [search_time(plan)]
     console.print(f"\n{output.text(chained(times, SENTENCES))}", highlight=False)
+    return 0
 
 
-def cell_table(plan: Plan, cores: int) -> "Table":
+def cell_table(plan: Plan, cores: int) -> Table:
     """Return a table of the measurements of a block of *plan*: varying parameters, requests and
     estimated time. The times of a search depend on the service.
     """
-    from analysis.settings import parameter_values, varying
-    from reports.document.shapes import Col, col, table
-
     names = varying(plan.cells())
     is_targets = bool(plan.user_service and plan.user_service.targets)
     # a text in the second place is the path of an attribute of an Entry

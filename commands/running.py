@@ -11,7 +11,6 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any
 
 from commands.chosen import choose_runtimes, expect_search, opened, planned, without_absent
 from commands.estimate import expect_in_budget, no_verdict, run_time, search_time, with_end
@@ -175,7 +174,7 @@ def _report_slower(written: Written, share: float) -> int:
         if varied:
             setting = listed(filter(None, (one.numerator, view.settings.values(one))))
             _, before, after = one.change
-        pair: dict[str, Any] = {"setting": setting, "numerator": after, "denominator": before}
+        pair = {"setting": setting, "numerator": after, "denominator": before}
         pair["share"] = whole_percent(share)
         if one in slower:
             output.note(

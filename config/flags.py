@@ -9,7 +9,6 @@ result, *flags*, has unparsed values by Option.name, which plan_from() and value
 import argparse
 import re
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,10 +38,8 @@ from core.program import SCRIPT, VERSION
 from record.comparison import VALUE
 from systems import built_in
 
-HELP = message("Show this help and exit.")
 # the word after --help that shows everything
 ALL = "all"
-VERSION_HELP = message("Show the version and exit.")
 # The options that --help shows for commands with parameters. --help all shows all options.
 MOST_USED = (
     *("app", "service_command", "target", "request", "experiment", "plan", "system"),
@@ -83,27 +80,32 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         super().__init__(
             prog=f"{SCRIPT} {command}".strip(),
+            usage=argparse.SUPPRESS,
             description=language.text(summary),
-            epilog=epilog,
             allow_abbrev=False,
             add_help=False,
             exit_on_error=False,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        self.command = command
         self.options: list[Option] = []
         self._text = language.text
+        self._end = [epilog]  # the last parts of the help
         self._names = ""  # the positional arguments in the usage line
         self._has_parameters = False  # if true, --help is short and --help all is long
         self._common = common = self.add_argument_group(self._text(message("help and language")))
         common.add_argument(
-            "-h", "--help", action=_Help, nargs="?", metavar=ALL, help=self._text(HELP)
+            "-h",
+            "--help",
+            action=_Help,
+            nargs="?",
+            metavar=ALL,
+            help=self._text(message("Show this help and exit.")),
         )
         common.add_argument(
             "--version",
             action="version",
             version=f"gilscope {VERSION}",
-            help=self._text(VERSION_HELP),
+            help=self._text(message("Show the version and exit.")),
         )
         self._add(common, LANG)
 
@@ -137,35 +139,36 @@ class Parser(argparse.ArgumentParser):
 
         The usage line names no option, because the groups below list the options.
         """
-        formatter = self._get_formatter()
         usage = message(
             "usage: {program} [OPTION ...]{names}", program=self.prog, names=self._names
         )
-        formatter.add_text(f"{self._text(usage)}\n\n{self.description}")
-        is_short = self._has_parameters and not every
+        self.description = f"{self._text(usage)}\n\n{self.description}"
         # the group of --help itself comes last
-        for group in sorted(self._action_groups, key=lambda group: group is self._common):
-            shown = group._group_actions
-            if is_short:
-                used = [one for one in shown if one.dest in MOST_USED or group is self._common]
-                shown = [_in_short(action) for action in used]
-            formatter.start_section(group.title)
-            formatter.add_text(None if is_short else group.description)
-            formatter.add_arguments(shown)
-            formatter.end_section()
-        if is_short:
-            more = message(
-                "To show all options and systems, run: {program} --help all", program=self.prog
-            )
-            formatter.add_text(self._text(more))
-        formatter.add_text(self.epilog)
+        self._action_groups.sort(key=lambda group: group is self._common)
         if self._has_parameters and every:
             width = max(len(system.key) for system in built_in())
             systems = (
                 f"  {system.key:<{width}}  {self._text(system.title)}" for system in built_in()
             )
-            formatter.add_text("\n".join([self._text(message("systems:")), *systems]))
-        return formatter.format_help()
+            self._end += ["\n".join([self._text(message("systems:")), *systems])]
+        elif self._has_parameters:
+            more = message(
+                "To show all options and systems, run: {program} --help all", program=self.prog
+            )
+            self._end.insert(0, self._text(more))
+            for group in self._action_groups:
+                self._shorten(group)
+        self.epilog = "\n\n".join(self._end)
+        return super().format_help()
+
+    def _shorten(self, group: Any) -> None:
+        """Leave the most used options in the help of a group, each with its first sentence."""
+        group.description = None
+        for action in group._group_actions:
+            if action.dest in MOST_USED or group is self._common:
+                action.help = re.split(r"(?<=\.) |(?<=。)", action.help or "")[0]
+            else:
+                action.help = argparse.SUPPRESS
 
     def add_parameters(self) -> None:
         """Add a flag for every parameter of a measurement. From then on, --help shows only the most
@@ -252,13 +255,6 @@ def _problem(text: str) -> Message:
     return verbatim(text) if names == text else message("Missing arguments: {names}", names=names)
 
 
-def _in_short(action: argparse.Action) -> argparse.Action:
-    """Return a copy of *action* whose help is only the first sentence."""
-    short = copy(action)
-    short.help = re.split(r"(?<=\.) |(?<=。)", action.help or "")[0]
-    return short
-
-
 def _of_parameter(parameter: Parameter) -> Option:
     default: Message = verbatim(
         NONE if parameter.default is None else str(parameter.default).lower()
@@ -326,8 +322,7 @@ def value_of(option: Option, flags: Flags, default: Any = None) -> Any:
     """Return the parsed value of one flag, or *default* if the flag was not given.
     Raises BadInput.
     """
-    values = parsed_flags((option,), flags)
-    return values.get(option.field, default)
+    return parsed_flags((option,), flags).get(option.field, default)
 
 
 def _chosen(flags: Flags, cores: int | None) -> Plan:

@@ -115,12 +115,10 @@ class Given:
 
     def whole(self, low: int, high: int) -> int:
         """Parse a whole number from *low* to *high*. Raises BadInput."""
-        if (
-            not re.fullmatch(r"[0-9]{1,18}", str(self.value))
-            or not low <= int(str(self.value)) <= high
-        ):
+        number = int(self.value) if re.fullmatch("[0-9]{1,18}", str(self.value)) else -1
+        if not low <= number <= high:
             raise self.wrong("a whole number from {low} to {high}", low=low, high=high)
-        return int(str(self.value))
+        return number
 
     def choice(self, names: Iterable[str]) -> str:
         """Return the value, which must be one of *names*. Raises BadInput."""

@@ -117,11 +117,6 @@ def parse_names(given: Given) -> tuple[str, ...]:
     return tuple(dict.fromkeys(given.values))
 
 
-def parse_slo(given: Given) -> tuple[Objective, ...]:
-    """Parse objectives such as 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
-    return given.items(_named(Objective.parse), "a list of objectives, such as p99<50ms")
-
-
 def parse_limit_cpus(given: Given) -> float:
     """Parse a number of cores, such as 2 or 0.5, up to the number of cores of this machine. Raises
     BadInput.
@@ -162,10 +157,6 @@ def _scale(given: Given) -> float:
         if 0 < (scale := float(given.value)) <= 1:
             return scale
     raise given.wrong("a number above 0 and at most 1")
-
-
-def _client_runtime(given: Given) -> str:
-    return SAME if given.value == SAME else RuntimeName(str(given.value))
 
 
 def _named(parse: Callable[[str, str], Kind]) -> Callable[[Given], Kind]:
@@ -260,7 +251,7 @@ CLIENTS = Option(
     "--client-runtime NAME",
     "The runtime of all clients, such as native (default: the service's runtime; for your own "
     "service, native if it is built, otherwise gilscope's Python).",
-    _client_runtime,
+    lambda given: SAME if given.value == SAME else RuntimeName(str(given.value)),
 )
 SEED = Option(
     "--seed N",
@@ -276,7 +267,7 @@ SLO = Option(
     "--slo OBJECTIVES",
     "Find the highest rate that meets these objectives. Examples are p99<50ms and "
     "p99<50ms,errors<0.1%.",
-    parse_slo,
+    lambda given: given.items(_named(Objective.parse), "a list of objectives, such as p99<50ms"),
     field="objectives",
 )
 PROFILE = Option(

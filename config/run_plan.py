@@ -394,7 +394,8 @@ def _check_count(rows: Iterable[PlanRow], runtimes: Sequence[str]) -> None:
 
 def _check_rate(row: PlanRow) -> None:
     """Raise BadInput if a client has too few threads to send to every service at the fixed rate."""
-    if THREADS not in row.system.parameters or not max(_numbers(row, "RATE")):
+    rate = max(_numbers(row, "RATE"))
+    if THREADS not in row.system.parameters or not rate:
         return
     threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
     if threads < services:
@@ -402,7 +403,7 @@ def _check_rate(row: PlanRow) -> None:
             "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. With a "
             "rate, each client needs one thread per service. Set {threads_name} to at least "
             "{services}.",
-            rate=max(_numbers(row, "RATE")),
+            rate=rate,
             threads_name=THREADS,
             threads=threads,
             services_name=SERVICES,

@@ -154,10 +154,6 @@ def _beside(given: Given) -> tuple[Beside, ...]:
     return tuple(found.values())
 
 
-def _prepare(given: Given) -> tuple[str, ...]:
-    return tuple(_words(replace(given, value=text), ("python",)) for text in given.values)
-
-
 WITH = Option(
     "--with NAMES",
     "Start these databases for the run: postgres, postgres+asyncpg, valkey or redis.",
@@ -168,6 +164,6 @@ PREPARE = Option(
     "--prepare COMMAND",
     "Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} "
     "seed.py'.",
-    _prepare,
+    lambda given: tuple(_words(replace(given, value=text), ("python",)) for text in given.values),
     repeated=True,
 )

@@ -104,7 +104,7 @@ def mask_userinfo(text: str) -> str:
 def _masked(literal: str) -> str:
     scheme = _SCHEME.match(literal)
     kept = scheme[0] if scheme else ""
-    return kept + (HIDDEN if literal[len(kept) :] else "")
+    return kept + HIDDEN * (literal != kept)
 
 
 def hidden(given: Given, mask_of: Mask) -> Text:

@@ -21,7 +21,6 @@ from config.options import (
     applying,
     by_key,
     expect_keys,
-    fields_of,
     matching,
     parsed,
     whole,
@@ -164,11 +163,6 @@ def _is_pattern(text: str) -> bool:
         return False
 
 
-def parse_time(given: Given) -> float:
-    """Parse a time such as '10ms', '0.5s' or '0.5'. Return seconds. Raises BadInput."""
-    return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
-
-
 # the options of one request
 REQUEST = applying(
     USER_SERVICE,
@@ -252,7 +246,7 @@ FILE = applying(
         "--think-time T",
         "The pause between an answer and the next request, such as 10ms (default: 0). Not possible "
         "at a fixed rate.",
-        parse_time,
+        lambda given: given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms"),
         field="think_time_s",
         example="10ms",
     ),
@@ -287,14 +281,11 @@ def request_plan(values: Flags) -> RequestPlan:
 
     Without `requests`, clients send GET to the path of the service or target.
     """
-    requests = values.get("requests", (Request(path=""),))
-    if isinstance(requests, RequestPlan):  # of a file, which other values override
-        return replace(
-            requests, **{**fields_of(RequestPlan, values), "requests": requests.requests}
-        )
-    plan = RequestPlan(**{**fields_of(RequestPlan, values), "requests": requests})
+    plan = values.get("requests", (Request(path=""),))
+    if not isinstance(plan, RequestPlan):  # else that of a file, which other values override
+        plan = RequestPlan(requests=plan)
     _expect_values(plan)
-    return plan
+    return replace(plan, think_time_s=values.get("think_time_s", plan.think_time_s))
 
 
 def _expect_values(plan: RequestPlan) -> None:
@@ -399,8 +390,8 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
     """
     for request in plan.requests:
         _expect_framing(request)
-    for request in plan.requests if protocol == HTTP2 else ():
-        if refused := [name for name in request.headers if name.lower() in HTTP1_HEADERS]:
+        refused = [name for name in request.headers if name.lower() in HTTP1_HEADERS]
+        if refused and protocol == HTTP2:
             raise BadInput(
                 "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use "
                 "--protocol http.",

@@ -99,15 +99,14 @@ def _variables(given: Given, flag: str = "--env") -> Mapping[str, Text]:
     """
     if not isinstance(given.value, dict):
         raise given.wrong("a mapping such as {example}", example="{LOG_LEVEL: warning}")
+    variables = {}
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
             raise replace(given, value={name: value}).wrong(
                 "a variable whose name does not contain = and whose value is a text"
             )
-    return {
-        name: hidden(Given(value=value, name=f"{flag} {name}"), mask)
-        for name, value in given.value.items()
-    }
+        variables[name] = hidden(Given(value=value, name=f"{flag} {name}"), mask)
+    return variables
 
 
 def parse_topology(given: Given) -> list[tuple[int, int]] | str:

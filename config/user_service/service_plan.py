@@ -115,12 +115,10 @@ def user_service_plan(
     if shapes:
         shape = Given(value=",".join(map(str, shapes)), name=f"{VARY.flag} {TOPOLOGY}")
         values[TOPOLOGY] = parse_topology(shape)
-    values["knobs"] = tuple([name for name in varied if name not in NUMBERS])
+    values["knobs"] = tuple(name for name in varied if name not in NUMBERS)
     _expect_unset(varied, values)
     service = _service(subject, values, servers, folder)
-    settings: dict[str, tuple[Value, ...]] = {
-        NUMBERS.get(name, name): several for name, several in varied.items()
-    }
+    settings = {NUMBERS.get(name, name): several for name, several in varied.items()}
     return Plan(
         name=service.name,
         rows=_rows(service, values.get(TOPOLOGY), defaults or {}, settings),
@@ -170,9 +168,11 @@ def _start(subject: Subject, values: Flags, folder: Path) -> Command | tuple[Tar
                 app=values["app"],
                 servers=SERVERS,
             )
-        has_topology = "topology" in values
         app = app_on(
-            values["server"], values["app"], values.get("interface", ""), has_topology=has_topology
+            values["server"],
+            values["app"],
+            values.get("interface", ""),
+            has_topology="topology" in values,
         )
         return replace(app, **fields)
     check_command(
@@ -234,16 +234,15 @@ def _variant(subject: Subject, values: Flags, own: Flags, folder: Path) -> Comma
     start = _start(subject, changed, folder)
     # refuse() has refused variants of targets
     assert isinstance(start, Command)
-    overrides = tuple(one for one in packages if one != file)
+    start = replace(start, overrides=tuple(one for one in packages if one != file))
     if not start.ref:
-        return replace(start, overrides=overrides)
+        return start
+    start = replace(start, repository=start.directory)
+    if file or not start.requirements:
+        return start
     # with_commits() (lab/project/commits.py) takes a file with a relative path from the commit
-    inner = os.path.relpath(start.requirements, start.directory) if start.requirements else ""
-    is_of_commit = not file and inner and not inner.startswith(os.pardir)
-    requirements = inner if is_of_commit else start.requirements
-    return replace(
-        start, overrides=overrides, repository=start.directory, requirements=requirements
-    )
+    inner = os.path.relpath(start.requirements, start.directory)
+    return start if inner.startswith(os.pardir) else replace(start, requirements=inner)
 
 
 def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Target:

@@ -1,7 +1,7 @@
 """An HTTP client that uses the standard library's http.client.
 
-http_systems.py names client(). Its parts are in threads.py (the loop and the protocol
-BlockingConnection), and workers.py (Library).
+http_systems.py names client(). Its parts are in threads.py (the loop), and workers.py (Library and
+the protocol Connection).
 """
 
 from functools import partial

@@ -10,23 +10,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from time import perf_counter_ns
-from typing import Protocol
+from typing import Any
 
 from clients.quotas import GIVE_UP_AFTER, Quota, numbers
 from experiments.http_clients.workers import EXPECTED_BYTES, HttpClient, HttpWorker
 
 
-class AsyncConnection(Protocol):
-    """A keep-alive connection for asyncio."""
-
-    async def get(self) -> tuple[int, int]:
-        """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
-
-    async def close(self) -> None:
-        """Close the connection."""
-
-
-class TaskWorker(HttpWorker[AsyncConnection]):
+class TaskWorker(HttpWorker):
     """A worker that runs as an asyncio task. Only get() awaits, and the first call of get() also
     connects.
     """
@@ -61,7 +51,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
         """
         tally, failures = self.tally, self._library.failures
         note, clock, right_bytes = tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
-        get: Callable[[], Awaitable[tuple[int, int]]] | None = None
+        get: Callable[[], Awaitable[Any]] | None = None
         number = in_a_row = 0
         began_ns = clock()
         for number in numbers(requests):  # noqa: B007 - used after the loop

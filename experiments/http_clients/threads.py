@@ -10,29 +10,19 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Any
 
 from clients.quotas import GIVE_UP_AFTER, numbers
 from core.child import thread_run_queue_ns
 from experiments.http_clients.workers import EXPECTED_BYTES, HttpClient, HttpWorker, Library
 
 
-class BlockingConnection(Protocol):
-    """A blocking keep-alive connection."""
-
-    def get(self) -> tuple[int, int]:
-        """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
-
-    def close(self) -> None:
-        """Close the connection."""
-
-
-class ThreadWorker(HttpWorker[BlockingConnection]):
+class ThreadWorker(HttpWorker):
     """A worker that runs on a thread."""
 
     __slots__ = ("run_queue_ns",)
 
-    def __init__(self, library: Library[BlockingConnection], place: tuple[str, int]) -> None:
+    def __init__(self, library: Library, place: tuple[str, int]) -> None:
         super().__init__(library, place)
         self.run_queue_ns = 0
 
@@ -66,7 +56,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         """
         tally, failures = self.tally, self._library.failures
         note, clock, right_bytes = tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
-        get: Callable[[], tuple[int, int]] | None = None
+        get: Callable[[], Any] | None = None
         number = in_a_row = 0
         began_ns = clock()
         for number in numbers(requests):  # noqa: B007 - used after the loop

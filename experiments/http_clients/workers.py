@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from clients.quotas import WorkerClient, turns
 from clients.tally import Tally
@@ -21,7 +21,16 @@ from core.method import Method
 REQUEST_DEADLINE_S = 5.0  # longest time of an answer; a longer one counts as a timeout
 EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
 TIMELINE_REQUESTS = 100  # of each worker, in `timeline`
-ConnectionT = TypeVar("ConnectionT")
+
+
+class Connection(Protocol):
+    """A keep-alive connection. With asyncio, the results of its methods must be awaited."""
+
+    def get(self) -> Any:
+        """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
+
+    def close(self) -> Any:
+        """Close the connection."""
 
 
 class HttpTally:
@@ -60,10 +69,7 @@ class HttpTally:
 
 
 class UrlConnection:
-    """A connection with its own client of an HTTP library, which sends GET / to one server.
-
-    The results of a client for asyncio must be awaited.
-    """
+    """A connection with its own client of an HTTP library, which sends GET / to one server."""
 
     __slots__ = ("_client", "_deadline_s", "_url")
 
@@ -97,7 +103,7 @@ def first_argument(error: Exception) -> str:
 
 
 @dataclass(frozen=True)
-class Library(Generic[ConnectionT]):
+class Library:
     """An HTTP library.
 
     connect(host, port, deadline_s): opens a connection; deadline_s is the longest time of an answer
@@ -105,25 +111,25 @@ class Library(Generic[ConnectionT]):
     code_of: returns the code of a failure
     """
 
-    connect: Callable[[str, int, float], ConnectionT]
+    connect: Callable[[str, int, float], Connection]
     failures: tuple[type[Exception], ...]
     code_of: Callable[[Exception], str] = first_argument
 
 
-class HttpWorker(Generic[ConnectionT]):
+class HttpWorker:
     """A worker: a connection, which is opened again after an error, and the counts of
     its requests.
     """
 
     __slots__ = ("_connection", "_library", "_place", "tally")
 
-    def __init__(self, library: Library[ConnectionT], place: tuple[str, int]) -> None:
+    def __init__(self, library: Library, place: tuple[str, int]) -> None:
         self._library = library
         self._place = place
-        self._connection: ConnectionT | None = None
+        self._connection: Connection | None = None
         self.tally = HttpTally()
 
-    def _take(self) -> ConnectionT:
+    def _take(self) -> Connection:
         if self._connection is None:
             self._connection = self._library.connect(*self._place, REQUEST_DEADLINE_S)
         return self._connection
@@ -132,7 +138,7 @@ class HttpWorker(Generic[ConnectionT]):
         self.tally.errors[self._library.code_of(failed)] += 1
 
 
-WorkerT = TypeVar("WorkerT", bound=HttpWorker[Any])
+WorkerT = TypeVar("WorkerT", bound=HttpWorker)
 
 
 class HttpClient(WorkerClient[WorkerT]):
@@ -142,12 +148,12 @@ class HttpClient(WorkerClient[WorkerT]):
     kind: "thread" or "task"
     """
 
-    worker_type: ClassVar[type[HttpWorker[Any]]]
+    worker_type: ClassVar[type[HttpWorker]]
     kind: ClassVar[str]
 
     def __init__(
         self,
-        library: Library[Any],
+        library: Library,
         cell: Cell,
         client_id: int,
         addresses: Sequence[Sequence[str]],

@@ -9,8 +9,8 @@ from clients.quotas import quotas
 from clients.schedule import NEVER_NS
 from core.cell import Cell
 from core.method import Method, Warmup
-from experiments.http_clients.threads import BlockingConnection, ThreadClient
-from experiments.http_clients.workers import REQUEST_DEADLINE_S, HttpTally, Library, summary
+from experiments.http_clients.threads import ThreadClient
+from experiments.http_clients.workers import REQUEST_DEADLINE_S, Connection, HttpTally, Library, summary
 
 READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
 
@@ -83,7 +83,7 @@ def test_a_library_may_have_an_error_of_its_own_whose_first_argument_is_the_code
     class Refused(Exception):
         pass
 
-    def connect(host: str, port: int, deadline_s: float) -> BlockingConnection:
+    def connect(host: str, port: int, deadline_s: float) -> Connection:
         raise Refused("connect", "nobody listens")
 
     threads = ThreadClient(Library(connect, (Refused,)), cell(3, 1), 0, [["127.0.0.1:80"]], Method())
