@@ -33,6 +33,7 @@ from lab.gil.switching import notices
 from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit, start_child
 from lab.run.control_groups import service_group
+from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import AnyRuntime
 from record.child_lines import NativeProgram
 from record.decode import Misfit, decoded, shown
@@ -183,6 +184,15 @@ class Place:
         ChildFailed.
         """
         return SAME_CLOCK
+
+    def window(self, start_ns: int, end_ns: int) -> TimeWindow:
+        """Convert a time window to the host's clock, and widen the window by the clock error. Call
+        this once `clock` is known.
+        """
+        return TimeWindow(
+            self.before.to_host_clock(start_ns),
+            self.clock.to_host_clock(end_ns) + self.clock.error_ns,
+        )
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """Return the command line of a child on this machine."""
