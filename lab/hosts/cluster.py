@@ -27,6 +27,7 @@ from core.system import CLIENT, SERVICE
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
 from lab.hosts.place import HostPlace, HostRuntime
+from lab.machine import link
 from lab.profile.lock_watcher import obstacle_to
 from lab.run.cell_places import Answer, CellPlaces
 from lab.run.children import Child
@@ -170,8 +171,8 @@ class HostCluster(CellPlaces):
         if services is None or services is there:
             return None
         address, peer = services.host.address, there.host.address
-        port = services.call(int, tasks.listen, address, peer)
-        reached: Link = there.call(Link, tasks.reach, address, port, peer)
+        port = services.call(int, link.listen, address, peer)
+        reached: Link = there.call(Link, link.reach, address, port, peer)
         return reached
 
     # ---- lab.run.cell_places.CellPlaces ----------------------------------------------------------

@@ -29,6 +29,7 @@ from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import HostConnection
+from lab.machine.link import own_address
 from lab.python import interpreters
 from lab.run.measured_runtimes import (
     USER_SERVICE_CHILD,
@@ -59,7 +60,7 @@ class HostPlace(HostConnection):
         self.folder, self.pids = self.booted["folder"], [self.booted["pid"]]
         try:
             self.before = self.clock = self.offset()
-            address = host.address or self.call(str, tasks.own_address)
+            address = host.address or self.call(str, own_address)
             if not address:
                 raise ChildFailed(
                     "Host {host} has no default route, so its address is unknown. Add the key "

@@ -25,8 +25,9 @@ from core.messages import Json, Message, message
 from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet
+from lab.machine.link import between
 from lab.machine.wakeups import awake
-from lab.run.children import Child, ClockOffset, Place
+from lab.run.children import Child, Place
 from lab.run.instrumentation import Instrumentation
 from lab.user_service import holders
 from record.cell_parts import Window
@@ -193,17 +194,6 @@ class CellPlaces:
             slow=None,
             waiting=SparseHistogram() if is_elsewhere else line.waiting,
         )
-
-
-def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
-    """Return the mean of two estimates of the clock offset, with an error that includes the drift
-    of the clocks.
-    """
-    drift_ns = after.offset_ns - before.offset_ns
-    return ClockOffset(
-        offset_ns=before.offset_ns + drift_ns // 2,
-        error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
-    )
 
 
 def overlap_faults(by_client: Sequence[ClientLine], error_ns: int) -> list[Message]:

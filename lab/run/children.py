@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
 from types import MappingProxyType
@@ -30,6 +30,7 @@ from core.secret import line_for_child
 from core.system import System
 from lab.folders import Sandbox
 from lab.gil.switching import notices
+from lab.machine.link import SAME_CLOCK, ClockOffset
 from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit, start_child
 from lab.run.control_groups import service_group
@@ -109,21 +110,6 @@ class Process:
         self._stdout.close()
         self._output.drain()
         self._output.close_write_end()
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClockOffset:
-    """Another host's clock minus this host's clock, with an error of at most *error_ns*."""
-
-    offset_ns: int
-    error_ns: int
-
-    def to_host_clock(self, here_ns: int) -> int:
-        """Convert a time on this host's clock to the other host's clock."""
-        return here_ns + self.offset_ns
-
-
-SAME_CLOCK = ClockOffset(offset_ns=0, error_ns=0)
 
 
 class Place:

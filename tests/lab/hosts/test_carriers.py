@@ -16,9 +16,9 @@ import pytest
 from core.errors import ChildFailed
 from core.layout import Host
 from lab.folders import Sandbox
-from lab.hosts import host_tasks
 from lab.hosts import host_tasks as tasks
 from lab.hosts.connection import HostConnection
+from lab.machine import link
 from lab.places import REPOSITORY
 from record.saved_plan import HostFacts
 from tests.lab.hosts.namespaces import wait_until
@@ -195,7 +195,7 @@ def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is
         with pytest.raises(ChildFailed, match="No such file"):
             host.start(["/nonexistent"], {})
         assert host.offset().error_ns < 10**9
-        assert host.call(str, host_tasks.own_address)
+        assert host.call(str, link.own_address)
         sleeping = host.start(["sleep", "1000"], {})
         assert len(processes()) >= 2
     sleeping.close()
