@@ -76,7 +76,7 @@ class CellPlaces:
 
     def inside(self, parts: Mapping[str, Json]) -> Instrumentation:
         """Return the instrumentation of one service on its host."""
-        return Instrumentation(self.of_services.folder, parts)
+        return Instrumentation(lambda: self.of_services, parts)
 
     @contextmanager
     def kept_awake(self) -> Iterator[None]:
