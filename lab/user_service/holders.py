@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core.processtree import tree
-from lab.machine.host import Reader
+from lab.machine.host import text_of
 
 PROC = Path("/proc")
 _LISTENING_STATE, _ESTABLISHED_STATE = "0A", "01"  # of TCP: in hexadecimal
@@ -187,4 +187,4 @@ def _links(pid: int) -> dict[str, str]:
 
 
 def _text(path: Path) -> str:
-    return Reader().text(str(path)) or ""
+    return text_of(path) or ""
