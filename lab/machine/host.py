@@ -148,7 +148,7 @@ def cores_quota() -> float | str | None:
     return min(quotas, default=UNLIMITED) if folders else None
 
 
-def quota_stalled_ns(groups: Iterable[Path] = ()) -> int | None:
+def quota_stalled_ns(groups: Iterable[str]) -> int | None:
     """Return how long CPU quotas have throttled threads in this process's control group and its
     parent groups, in ns.
 
@@ -156,7 +156,7 @@ def quota_stalled_ns(groups: Iterable[Path] = ()) -> int | None:
     Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
     counts = []
-    for folder in (*control_groups("cpu", "cpu.stat"), *map(str, groups)):
+    for folder in (*control_groups("cpu", "cpu.stat"), *groups):
         table = table_of(f"{folder}/cpu.stat")
         count_us = number(table.get("throttled_usec"))
         counts.append(number(table.get("throttled_time")) if count_us is None else count_us * 1000)

@@ -15,9 +15,8 @@ Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the ino
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.machine.host import (
@@ -113,7 +112,7 @@ def facts(window_s: float = WINDOW_S) -> dict[str, Any]:
     }
 
 
-def snapshot(groups: Iterable[Path] = ()) -> Snapshot:
+def snapshot(groups: Iterable[str] = ()) -> Snapshot:
     """Read the machine's counters. With 100 processes this takes 4 ms, so do not call it in a timed
     region.
 
@@ -177,16 +176,15 @@ def between(
 
 
 def observed(
-    neighbours: Iterable[str], also_ours: Iterable[int], groups: Iterable[str]
+    neighbours: Iterable[str], also_ours: Iterable[int], groups: Sequence[str]
 ) -> Generator[None, None, dict[str, Any]]:
     """Return the machine's activity between the generator's `yield` and its end, as between() does.
 
     groups: control groups of services, whose CPU quotas count too
     """
-    folders = [Path(group) for group in groups]
-    before = snapshot(groups=folders)
+    before = snapshot(groups)
     yield
-    return between(before, snapshot(groups=folders), neighbours, also_ours)
+    return between(before, snapshot(groups), neighbours, also_ours)
 
 
 def _others(

@@ -60,12 +60,12 @@ class ServiceGroup(NamedTuple):
         """Return an error if the kernel killed a process that exceeded the memory limit. Otherwise
         return NOTHING.
         """
-        files = [
-            folder / name
+        tables = [
+            table_of(f"{folder}/{name}")
             for folder in self.folders
             for name in ("memory.events", "memory.oom_control")
         ]
-        if not any(number(table_of(str(file)).get("oom_kill")) for file in files):
+        if not any(number(table.get("oom_kill")) for table in tables):
             return NOTHING
         return message(
             "The service exceeded its memory limit of {limit}.", limit=size_text(self.memory_bytes)
@@ -140,10 +140,8 @@ def _restart_in_scope() -> None:
 
 def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
     """Return the value to write to each file of a control group, by file name."""
-    quota_us, size_bytes = (
-        round(method.limit_cpus * 100_000),
-        method.limit_memory_bytes,
-    )  # of the default period
+    size_bytes = method.limit_memory_bytes
+    quota_us = round(method.limit_cpus * 100_000)  # of the default period
     if controller == "memory" and is_v2:
         return {"memory.max": size_bytes, "memory.swap.max": 0}
     if controller == "memory":

@@ -65,10 +65,10 @@ def file_names(folder: str, part: str) -> list[str]:
     """Return the names of the files in *folder* that one instrumentation, such as `pauses`, has
     written.
     """
-    names: list[str] = []
     with suppress(OSError):
-        names = sorted(os.listdir(folder))
-    return [*islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)]
+        names = filter(re.compile(part + _PID).fullmatch, sorted(os.listdir(folder)))
+        return [*islice(names, MOST_FILES)]
+    return []
 
 
 def content_of(folder: str, name: str, most_bytes: int) -> bytes | None:

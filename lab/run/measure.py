@@ -51,10 +51,8 @@ CYCLES = 40  # a slice has at least so many requests of each connection,
 TAILS = 4  # and is so many times as long as its longest requests
 LEAD_CYCLES, LONGEST_LEAD_NS = 8, 100_000_000  # until threads queue for the GIL and caches are warm
 LEAST_LEAD = 0.05  # as a share of the slice
-RATE_LEAD_NS, RATE_LEAD = (
-    500_000_000,
-    0.25,
-)  # at a rate, queues build up: a time, or a share of the duration
+# at a rate, queues build up: a time, or a share of the duration
+RATE_LEAD_NS, RATE_LEAD = 500_000_000, 0.25
 GROWN = 1.25  # later blocks expect longer requests if some turn up that are so many times as long
 # a block is measured again, at most MOST_TRIES times in all, if its slices should have been more
 # than TOO_SHORT times as long
