@@ -30,7 +30,6 @@ from lab.machine import link
 from lab.profile.lock_watcher import obstacle_to
 from lab.run.cell_places import Answer, CellPlaces
 from lab.run.children import Child
-from lab.run.instrumentation import Instrumentation
 from lab.run.measured_runtimes import AnyRuntime, Native
 from record.result_parts import Link
 from record.saved_plan import HostFacts
@@ -196,16 +195,6 @@ class HostCluster(CellPlaces):
     def of_services(self) -> HostPlace:
         """Return the host on which the services run."""
         return self.connected[self.layout.services_on]
-
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
-        """Return the instrumentation of one service on its host, which may be connected again
-        before it starts.
-        """
-
-        def call(*asked: Any) -> Any:
-            return self.of_services.call(*asked)
-
-        return Instrumentation(None, parts, call)
 
     def obstacle(self, kind: str) -> Message:
         """Return why the services' host cannot take a profile of *kind*; NOTHING if it can."""

@@ -30,7 +30,8 @@ from lab.folders import Sandbox
 from lab.hosts.carrier import Carrier, agent_files, start_script
 from lab.hosts.protocol import BEAT_S, LEASE_S, encoded
 from lab.hosts.remote_process import RemoteProcess, Told
-from lab.run.children import Children, ClockOffset, Place
+from lab.machine.link import ClockOffset, estimate
+from lab.run.children import Children, Place
 from record import child_lines as record
 from record.decode import Misfit, decoded
 
@@ -303,19 +304,6 @@ class HostConnection(Place):
             host=self.name,
             wait_s=wait_s,
         )
-
-
-def estimate(sent_ns: int, there_ns: int, back_ns: int) -> ClockOffset:
-    """Estimate the clock offset, assuming that the other clock was read in the middle of the round
-    trip.
-
-    sent_ns: when the question was sent; there_ns: the other clock's time; back_ns: when the answer
-        came
-    Source: RFC 5905, section 8.
-    """
-    return ClockOffset(
-        offset_ns=there_ns - (sent_ns + back_ns) // 2, error_ns=(back_ns - sent_ns + 1) // 2
-    )
 
 
 def decompressed(data: bytes) -> bytes:

@@ -2,8 +2,8 @@
 limits.
 
 For a missing or malformed file in /proc or /sys, a fact is None.
-A *reader* reads files below its root, which tests replace. On other hosts, the agent and the worker
-(lab/hosts) import this module, so it needs the standard library and gilscope alone.
+On other hosts, the agent and the worker (lab/hosts) import this module, so it needs the standard
+library and gilscope alone.
 The keys of facts() are fields of record/saved_plan.py:MachineFacts, and a part of result.json.
 """
 
@@ -13,55 +13,51 @@ import resource
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from core.messages import BadInput
 
 Value = TypeVar("Value")
 # the value of a limit or quota that is not set; only cores_quota of facts() is None then
 UNLIMITED = "unlimited"
-# where control groups are mounted, below the root of a Reader
+# where control groups are mounted, below ROOT
 _CGROUPS = "sys/fs/cgroup"
 # resource limits of this process, by their keys in facts()["limits"]
 _LIMITS = {"nofile_soft": resource.RLIMIT_NOFILE, "nproc_soft": resource.RLIMIT_NPROC}
 
 
-class Reader(NamedTuple):
-    """A reader of the files in /proc and /sys below *root*. For an unreadable file, text() and
-    number() return None, table() an empty dict, and matching() leaves it out.
+# the root of /proc and /sys, which tests replace
+ROOT = Path("/")
+
+
+def at(path: str | Path) -> Path:
+    """Return the path of a file below ROOT."""
+    return ROOT / path
+
+
+def text_of(path: str | Path) -> str | None:
+    """Return the content of a file, without leading and trailing white space; None if it cannot be
+    read.
     """
-
-    root: Path = Path("/")
-
-    def text(self, path: str | Path) -> str | None:
-        """Return the content of a file, without leading and trailing white space.
-
-        path: relative to the root, or absolute and below it
-        """
-        return _known(lambda: (self.root / path).read_text(errors="replace").strip())
-
-    def number(self, path: str) -> int | None:
-        """Return the integer that a file contains."""
-        return number(self.text(path))
-
-    def table(self, path: str) -> dict[str, str]:
-        """Parse a file with lines `name value ...` or `name: value ...` into a dict."""
-        lines = (
-            line.replace("\t", " ").partition(" ") for line in (self.text(path) or "").splitlines()
-        )
-        return {name.rstrip(":"): value.strip() for name, _, value in lines}
-
-    def matching(self, pattern: str) -> list[str]:
-        """Return the contents of all files that match a glob pattern, sorted by file name."""
-        return [*filter(None, map(self.text, sorted(self.root.glob(pattern))))]
-
-    def exists(self, path: str) -> bool:
-        """Return whether a file or folder exists."""
-        return (self.root / path).exists()
+    return _known(lambda: at(path).read_text(errors="replace").strip())
 
 
-# the reader of this machine
-HERE = Reader()
+def number_of(path: str) -> int | None:
+    """Return the integer that a file contains; None if it contains none."""
+    return number(text_of(path))
+
+
+def table_of(path: str) -> dict[str, str]:
+    """Parse a file with lines `name value ...` or `name: value ...` into a dict, which is empty if
+    the file cannot be read.
+    """
+    lines = (line.replace("\t", " ").partition(" ") for line in (text_of(path) or "").splitlines())
+    return {name.rstrip(":"): value.strip() for name, _, value in lines}
+
+
+def texts_of(pattern: str) -> list[str]:
+    """Return the contents of all readable files that match a glob pattern, sorted by file name."""
+    return [*filter(None, map(text_of, sorted(ROOT.glob(pattern))))]
 
 
 def number(text: str | None) -> int | None:
@@ -69,7 +65,7 @@ def number(text: str | None) -> int | None:
     return _known(lambda: int(text or ""))
 
 
-def facts(reader: Reader = HERE) -> dict[str, Any]:
+def facts() -> dict[str, Any]:
     """Return facts about the machine and the orchestrator process. An unknown fact is None.
 
     There is no host name among the facts because results are meant to be shared.
@@ -79,9 +75,9 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
     load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: a number, or
         'unlimited'
     """
-    quota, unlimited = cores_quota(reader), {resource.RLIM_INFINITY: UNLIMITED}
+    quota, unlimited = cores_quota(), {resource.RLIM_INFINITY: UNLIMITED}
     limits: dict[str, Any] = {name: resource.getrlimit(kind)[0] for name, kind in _LIMITS.items()}
-    lines = (line.partition(":") for line in (reader.text("proc/cpuinfo") or "").splitlines())
+    lines = (line.partition(":") for line in (text_of("proc/cpuinfo") or "").splitlines())
     cpu = {name.strip().lower(): value.strip() for name, _, value in lines}  # of the last CPU
     return {
         "cpu": cpu.get("model name") or cpu.get("cpu model") or platform.processor() or None,
@@ -89,7 +85,7 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "cores_usable": len(usable_cpus()),
         "cores_quota": None if quota == UNLIMITED else quota,
-        "governor": ", ".join(governors(reader)) or None,
+        "governor": ", ".join(governors()) or None,
         "memory_bytes": _known(lambda: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")),
         "os": _known(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
         "kernel": f"{platform.system()} {platform.release()}",
@@ -99,9 +95,9 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
     }
 
 
-def governors(reader: Reader) -> list[str]:
+def governors() -> list[str]:
     """Return the names of the CPU frequency governors in use, more than one if the CPUs differ."""
-    return sorted(set(reader.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")))
+    return sorted(set(texts_of("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")))
 
 
 def raise_open_files(needed: int) -> None:
@@ -134,7 +130,7 @@ def usable_cpus() -> frozenset[int]:
     return frozenset(affinity(0) if affinity else range(os.cpu_count() or 1))
 
 
-def cores_quota(reader: Reader) -> float | str | None:
+def cores_quota() -> float | str | None:
     """Return the CPU quota of this process in cores: the smallest of its control group and the
     parent groups.
 
@@ -142,17 +138,17 @@ def cores_quota(reader: Reader) -> float | str | None:
     Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1:
         cpu.cfs_quota_us, -1 for none.
     """
-    folders, quotas = control_groups(reader, "cpu", "cpu.stat"), []
+    folders, quotas = control_groups("cpu", "cpu.stat"), []
     for folder in folders:
-        granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
-        granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
-        period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
+        granted, _, period = (text_of(f"{folder}/cpu.max") or "").partition(" ")
+        granted_us = number(granted) or number_of(f"{folder}/cpu.cfs_quota_us")
+        period_us = number(period) or number_of(f"{folder}/cpu.cfs_period_us")
         if granted_us and period_us and granted_us > 0:
             quotas.append(granted_us / period_us)
     return min(quotas, default=UNLIMITED) if folders else None
 
 
-def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
+def quota_stalled_ns(groups: Iterable[str]) -> int | None:
     """Return how long CPU quotas have throttled threads in this process's control group and its
     parent groups, in ns.
 
@@ -160,14 +156,14 @@ def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
     Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
     counts = []
-    for folder in (*control_groups(reader, "cpu", "cpu.stat"), *map(str, groups)):
-        table = reader.table(f"{folder}/cpu.stat")
+    for folder in (*control_groups("cpu", "cpu.stat"), *groups):
+        table = table_of(f"{folder}/cpu.stat")
         count_us = number(table.get("throttled_usec"))
         counts.append(number(table.get("throttled_time")) if count_us is None else count_us * 1000)
     return total(counts)
 
 
-def control_groups(reader: Reader, controller: str, file: str) -> list[str]:
+def control_groups(controller: str, file: str) -> list[str]:
     """Return the folders of this process's control group and its parent groups for *controller*,
     innermost first.
 
@@ -175,7 +171,7 @@ def control_groups(reader: Reader, controller: str, file: str) -> list[str]:
     In a container, the path of our group may exist only on the host. Then the root of the mount
     stands for our group.
     """
-    for line in (reader.text("proc/self/cgroup") or "").splitlines():
+    for line in (text_of("proc/self/cgroup") or "").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
         mounts = [_CGROUPS]  # of cgroup v2
         if controllers:
@@ -184,12 +180,12 @@ def control_groups(reader: Reader, controller: str, file: str) -> list[str]:
         own = PurePosixPath("/", path)
         for mount in mounts:
             folders = [f"{mount}{group}" for group in (own, *own.parents)]
-            if known := [folder for folder in folders if reader.exists(f"{folder}/{file}")]:
+            if known := [folder for folder in folders if at(f"{folder}/{file}").exists()]:
                 return known
     return []
 
 
-def memory_available_bytes(reader: Reader = HERE) -> int | None:
+def memory_available_bytes() -> int | None:
     """Return the bytes of memory available to new processes, within the limits of this process's
     control groups.
 
@@ -197,14 +193,14 @@ def memory_available_bytes(reader: Reader = HERE) -> int | None:
     Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and
         memory.current; v1: memory.limit_in_bytes and memory.usage_in_bytes.
     """
-    kib = number(reader.table("proc/meminfo").get("MemAvailable", "").partition(" ")[0])
+    kib = number(table_of("proc/meminfo").get("MemAvailable", "").partition(" ")[0])
     rooms = [] if kib is None else [kib * 1024]
     for most, used in (
         ("memory.max", "memory.current"),
         ("memory.limit_in_bytes", "memory.usage_in_bytes"),
     ):
-        for folder in control_groups(reader, "memory", used):
-            limit, now = reader.number(f"{folder}/{most}"), reader.number(f"{folder}/{used}")
+        for folder in control_groups("memory", used):
+            limit, now = number_of(f"{folder}/{most}"), number_of(f"{folder}/{used}")
             if limit is not None and now is not None:
                 rooms.append(max(0, limit - now))
     return min(rooms, default=None)

@@ -1,15 +1,19 @@
-"""This machine's address, and the network to another machine: round-trip times and the transfer
-rate.
+"""What lies between two machines: the network with its round-trip times and transfer rate, and the
+offset of their clocks.
 
 lab/hosts/cluster.py calls listen() on the services' host and reach() on another host, and
 lab/hosts/place.py own_address(). They run there in the worker, so they need the standard library
 alone. Nothing is measured at that time.
+lab/hosts/connection.py asks another host for its time, and estimates the offset before and after
+the clients send. On this machine alone, the offset is SAME_CLOCK. All times are of CLOCK_MONOTONIC
+(perf_counter_ns).
 """
 
 import socket
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 
 # for each operation on a socket
 LINK_DEADLINE_S = 10.0
@@ -20,6 +24,9 @@ BULK_BYTES = 8 << 20
 # size of one write or read of the transfer
 PIECE_BYTES = 1 << 16
 ROUTED = ("192.0.2.1", 9)  # an address of the default route: RFC 5737. Nothing is sent to it.
+
+
+# ---- the network ---------------------------------------------------------------------------------
 
 
 def listen(address: str, peer: str) -> int:
@@ -80,3 +87,45 @@ def own_address() -> str:
         probe.connect(ROUTED)
         return str(probe.getsockname()[0])
     return ""
+
+
+# ---- the clocks ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockOffset:
+    """Another host's clock minus this host's clock, with an error of at most *error_ns*."""
+
+    offset_ns: int
+    error_ns: int
+
+    def to_host_clock(self, here_ns: int) -> int:
+        """Convert a time on this host's clock to the other host's clock."""
+        return here_ns + self.offset_ns
+
+
+SAME_CLOCK = ClockOffset(offset_ns=0, error_ns=0)
+
+
+def estimate(sent_ns: int, there_ns: int, back_ns: int) -> ClockOffset:
+    """Estimate the clock offset, assuming that the other clock was read in the middle of the round
+    trip.
+
+    sent_ns: when the question was sent; there_ns: the other clock's time; back_ns: when the answer
+        came
+    Source: RFC 5905, section 8.
+    """
+    return ClockOffset(
+        offset_ns=there_ns - (sent_ns + back_ns) // 2, error_ns=(back_ns - sent_ns + 1) // 2
+    )
+
+
+def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
+    """Return the mean of two estimates of the clock offset, with an error that includes the drift
+    of the clocks.
+    """
+    drift_ns = after.offset_ns - before.offset_ns
+    return ClockOffset(
+        offset_ns=before.offset_ns + drift_ns // 2,
+        error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
+    )

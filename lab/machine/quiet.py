@@ -15,18 +15,20 @@ Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the ino
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.machine.host import (
-    HERE,
-    Reader,
+    at,
     cores_quota,
     governors,
     number,
+    number_of,
     quota_stalled_ns,
+    table_of,
+    text_of,
+    texts_of,
     total,
     usable_cpus,
 )
@@ -44,7 +46,7 @@ LONGEST_NAME = 15  # the kernel truncates longer names
 _FIRST_NAMESPACE = "pid:[4026531836]"
 # the kinds of CPU time that processes use; interrupts and steal belong to none
 _OTHERS_MAY_USE = ("user", "nice", "system")
-# folder with facts about CPUs, below the root of a Reader
+# folder with facts about CPUs
 _CPU = "sys/devices/system/cpu"
 
 
@@ -88,7 +90,7 @@ class Snapshot(NamedTuple):
     counts: Mapping[str, int]
 
 
-def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
+def facts(window_s: float = WINDOW_S) -> dict[str, Any]:
     """Observe the machine for *window_s* seconds. Return its settings and its activity, as plain
     JSON.
 
@@ -97,37 +99,37 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     smt: whether two hardware threads share a core
     cores_quota: CPU time in cores that the control group permits, or 'unlimited'
     """
-    before = snapshot(reader)
+    before = snapshot()
     time.sleep(window_s)
     return {
         "cores": before.cores or None,
-        "governors": governors(reader) or None,
-        "turbo": _turbo(reader),
-        "smt": _smt(reader),
-        "cores_quota": cores_quota(reader),
-        "aslr": reader.number("proc/sys/kernel/randomize_va_space"),
-        "window": between(before, snapshot(reader)),
+        "governors": governors() or None,
+        "turbo": _turbo(),
+        "smt": _smt(),
+        "cores_quota": cores_quota(),
+        "aslr": number_of("proc/sys/kernel/randomize_va_space"),
+        "window": between(before, snapshot()),
     }
 
 
-def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
+def snapshot(groups: Iterable[str] = ()) -> Snapshot:
     """Read the machine's counters. With 100 processes this takes 4 ms, so do not call it in a timed
     region.
 
     groups: control groups of services, whose CPU quotas count too
     """
-    stat, cpus = reader.table("proc/stat"), usable_cpus()
+    stat, cpus = table_of("proc/stat"), usable_cpus()
     cores = sum(name[:3] == "cpu" and name[3:].isdigit() for name in stat)
-    swapped, namespace = reader.table("proc/vmstat"), ""
+    swapped, namespace = table_of("proc/vmstat"), ""
     with suppress(OSError):
-        namespace = os.readlink(reader.root / "proc/self/ns/pid")
+        namespace = os.readlink(at("proc/self/ns/pid"))
     counts = {
         **_ticks(stat.get("cpu", "")),
         "swapped_pages": total(number(swapped.get(name)) for name in ("pswpin", "pswpout")),
         "throttles": total(
-            map(number, reader.matching(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count"))
+            map(number, texts_of(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count"))
         ),
-        "quota_stalled_ns": quota_stalled_ns(reader, groups),
+        "quota_stalled_ns": quota_stalled_ns(groups),
     }
     return Snapshot(
         at_ns=time.monotonic_ns(),
@@ -138,9 +140,9 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
             for cpu in cpus
             for kind in _OTHERS_MAY_USE
         ),
-        processes=processes(reader),
+        processes=processes(),
         sees_all=namespace == _FIRST_NAMESPACE
-        and reader.exists("proc/1/stat")
+        and at("proc/1/stat").exists()
         and len(cpus) == cores,
         counts={name: count for name, count in counts.items() if count is not None},
     )
@@ -174,16 +176,15 @@ def between(
 
 
 def observed(
-    neighbours: Iterable[str], also_ours: Iterable[int], groups: Iterable[str]
+    neighbours: Iterable[str], also_ours: Iterable[int], groups: Sequence[str]
 ) -> Generator[None, None, dict[str, Any]]:
     """Return the machine's activity between the generator's `yield` and its end, as between() does.
 
     groups: control groups of services, whose CPU quotas count too
     """
-    folders = [Path(group) for group in groups]
-    before = snapshot(groups=folders)
+    before = snapshot(groups)
     yield
-    return between(before, snapshot(groups=folders), neighbours, also_ours)
+    return between(before, snapshot(groups), neighbours, also_ours)
 
 
 def _others(
@@ -230,11 +231,11 @@ def _others(
     }
 
 
-def processes(reader: Reader) -> Processes:
+def processes() -> Processes:
     """Return the CPU times of all processes that /proc shows now."""
     found = {}
-    for entry in os.scandir(reader.root / "proc") if reader.exists("proc") else ():
-        if entry.name.isdecimal() and (text := reader.text(f"proc/{entry.name}/stat")):
+    for entry in os.scandir(at("proc")) if at("proc").exists() else ():
+        if entry.name.isdecimal() and (text := text_of(f"proc/{entry.name}/stat")):
             name = text.partition("(")[2].rpartition(")")[0]
             words = text.rpartition(")")[2].split()
             # words[0] is field 3 of proc_pid_stat(5): 1 ppid, 19 starttime, 36 processor
@@ -288,21 +289,19 @@ def _ticks(line: str) -> dict[str, int]:
     return {}
 
 
-def _turbo(reader: Reader) -> bool | None:
+def _turbo() -> bool | None:
     """Return whether the CPU's turbo is on; None if unknown.
 
     Source: docs.kernel.org, intel_pstate (no_turbo) and cpufreq (boost, one file or one for each
         policy).
     """
-    no_turbo = reader.number(f"{_CPU}/intel_pstate/no_turbo")
+    no_turbo = number_of(f"{_CPU}/intel_pstate/no_turbo")
     if no_turbo is not None:
         return no_turbo == 0
-    boosts = reader.matching(f"{_CPU}/cpufreq/boost") or reader.matching(
-        f"{_CPU}/cpufreq/policy*/boost"
-    )
+    boosts = texts_of(f"{_CPU}/cpufreq/boost") or texts_of(f"{_CPU}/cpufreq/policy*/boost")
     return any(map(number, boosts)) if boosts else None
 
 
-def _smt(reader: Reader) -> bool | None:
-    active = reader.number(f"{_CPU}/smt/active")
+def _smt() -> bool | None:
+    active = number_of(f"{_CPU}/smt/active")
     return None if active is None else active == 1

@@ -73,10 +73,10 @@ def check_out(folder: Path, ref: str) -> tuple[str, Path]:
     copy of it. The copy lies beside the environments, and is made if it does not exist.
     Raises BadInput.
     """
-    top = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+    top = Path(git(folder, "rev-parse", "--show-toplevel").strip())
     named = f"{ref}^{{commit}}"
-    commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", named).strip()
-    for line in _git(top, "ls-tree", "-r", commit).splitlines():
+    commit = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", named).strip()
+    for line in git(top, "ls-tree", "-r", commit).splitlines():
         if line.startswith(SUBMODULE):
             raise BadInput(
                 "{ref} has the submodule {path}, which a copy of the commit would lack. Check "
@@ -111,19 +111,19 @@ def _copy(top: Path, commit: str, new: Path) -> None:
     """Write the files of *commit* to the folder *new*. The repository's own index is not used."""
     new.mkdir()
     index = new / INDEX
-    _git(top, "read-tree", commit, GIT_INDEX_FILE=str(index))
-    _git(top, "checkout-index", "--all", f"--prefix={new}/", GIT_INDEX_FILE=str(index))
+    git(top, "read-tree", commit, GIT_INDEX_FILE=str(index))
+    git(top, "checkout-index", "--all", f"--prefix={new}/", GIT_INDEX_FILE=str(index))
     index.unlink()
 
 
-def _git(folder: Path, *arguments: str, **variables: str) -> str:
-    """Return what git prints, without the user's GIT_* variables, but with *variables*. Raises
-    BadInput with the first line of its error, or if it takes longer than LONGEST_GIT_S.
+def git(folder: Path, *arguments: str, longest_s: float = LONGEST_GIT_S, **variables: str) -> str:
+    """Return what git prints, without the user's GIT_* variables, but with *variables*. It takes no
+    locks. Raises BadInput with the first line of its error, or if it takes longer than *longest_s*.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment = {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
     try:
-        done = run(["git", "-C", folder, *arguments], LONGEST_GIT_S, environment)
+        done = run(["git", "-C", folder, *arguments], longest_s, environment)
     except OSError as error:
         raise BadInput(
             "git cannot be started: {error}. Install git.", error=error.strerror
@@ -132,7 +132,7 @@ def _git(folder: Path, *arguments: str, **variables: str) -> str:
         raise BadInput(
             "git did not end within {seconds:.0f} s in the repository of {folder}. Check the "
             "repository and its disk.",
-            seconds=LONGEST_GIT_S,
+            seconds=longest_s,
             folder=folder,
         ) from None
     if done.returncode:

@@ -115,7 +115,8 @@ class CellEnd(NamedTuple):
         own_ns = sum(turn.window.length_ns for turn in self.turns)
         return {
             **figures,
-            **machine_fields(machines, hosts, own_ns),
+            **machine_fields(machines, own_ns),
+            "hosts": hosts,
             "start_ns": processes.ready_ns,
             "slow": slow_requests(said, timelines, figures["latency"], windows),
             "turns": self._turns_summary(part, own_ns, tail_ns) if part else Turns(),
@@ -136,10 +137,9 @@ class CellEnd(NamedTuple):
         """Return the time windows in which answers are counted, on the orchestrator's clock."""
         if parts := [turn.part for turn in self.turns if turn.part]:
             return [TimeWindow(part.counts_from_ns, part.until_ns) for part in parts]
-        places, released_ns = self.processes.places, self._whole.start_ns
+        released_ns = self._whole.start_ns
         ends_ns = [
-            # the release on the clock of the client's host; the end (0) of the window is not used
-            line.finished_ns - places.window(child.place.name, released_ns, 0).start_ns
+            line.finished_ns - child.place.before.to_host_clock(released_ns)
             for child, line in self.clients.items()
         ]
         return [TimeWindow(released_ns, released_ns + max(ends_ns, default=0))]
@@ -150,12 +150,11 @@ class CellEnd(NamedTuple):
         """Return the garbage collections of each service in *windows*, and note when the service
         was timed.
         """
-        processes, window = self.processes, self.processes.places.window
-        host = processes.services[0].place.name
-        processes.timed = window(host, self._whole.start_ns, windows[-1].end_ns)
-        counted = [window(host, *one) for one in windows]
+        processes, window = self.processes, self.processes.services[0].place.window
+        processes.timed = window(self._whole.start_ns, windows[-1].end_ns)
+        counted = [window(*one) for one in windows]
         return collections_within(
-            counted, processes.instruments, marks, lambda now_ns: window(host, 0, now_ns).end_ns
+            counted, processes.instruments, marks, lambda now_ns: window(0, now_ns).end_ns
         )
 
     def _judged(
@@ -239,8 +238,7 @@ def _client_result(processes: CellProcesses, turns: Sequence[Turn], client: Chil
     services, redactor, results = len(processes.services), processes.redactor, []
     for turn in turns:
         line = turn.results[client]
-        heard = processes.places.window(client.place.name, *turn.window)
-        check_times(client, line, heard, services)
+        check_times(client, line, client.place.window(*turn.window), services)
         check_latencies(client, line, processes.cell, processes.system, services)
         results.append(line)
     total, known = add_slices(results), dict[str, Any]()

@@ -5,7 +5,7 @@ Times of different hosts are never subtracted from each other. Each client's win
 host's clock.
 
 A cell's CellRun (lab/run/cell_run.py) calls inside, begin, mark, release (once for each turn), end,
-and then window and convert_times. lab/hosts/cluster.py overrides most methods for several hosts,
+and then convert_times. lab/hosts/cluster.py overrides most methods for several hosts,
 and all cells of such a run share that one object. A Place is a host (lab/run/children.py).
 """
 
@@ -24,9 +24,10 @@ from core.messages import ChildFailed, Json, Message, message
 from core.method import Method
 from lab.folders import Sandbox
 from lab.machine import quiet
+from lab.machine.link import between
 from lab.machine.wakeups import awake
-from lab.run.children import Child, ClockOffset, Place
-from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.children import Child, Place
+from lab.run.instrumentation import Instrumentation
 from lab.user_service import holders
 from record.child_lines import ClientLine
 from record.result_parts import Window
@@ -46,10 +47,7 @@ class CellPlaces:
     In this class, that is this machine alone, which has one clock. lab.hosts.cluster.HostCluster
     has several hosts.
     connected: the hosts by name; a place has the offset of its clock, which mark() and end() set
-    groups: control groups of the services
     """
-
-    groups: Sequence[Path] = ()
 
     def __init__(self, sandbox: Sandbox, method: Method) -> None:
         self._method = method
@@ -77,7 +75,7 @@ class CellPlaces:
 
     def inside(self, parts: Mapping[str, Json]) -> Instrumentation:
         """Return the instrumentation of one service on its host."""
-        return Instrumentation(self.of_services.folder, parts)
+        return Instrumentation(lambda: self.of_services, parts)
 
     @contextmanager
     def kept_awake(self) -> Iterator[None]:
@@ -96,24 +94,24 @@ class CellPlaces:
         """
         return {name: ask(place) for name, place in self.connected.items()}
 
-    def mark(self, served: Iterable[str] = ()) -> Json:
+    def mark(self, served: Iterable[str], groups: Iterable[Path]) -> Json:
         """Read each host's clock, and begin to observe it before the clients send. Raises
         ChildFailed.
 
         Return what end() needs.
         served: addresses of services that already ran; their processes do not count as a
             disturbance
+        groups: control groups of the services
         """
         also = [pid for address in served for pid in holders.serving(address)]
-        groups = [str(group) for group in self.groups]
-        marked = self.on_each(
-            lambda place: place.begin(
-                quiet.observed, self._method.neighbours, [*place.pids, *also], groups
-            )
-        )
-        for name, offset in self.on_each(lambda place: place.offset()).items():
-            self.connected[name].before = offset
-        return marked
+        names, folders = self._method.neighbours, [*map(str, groups)]
+
+        def begin(place: Place) -> Any:
+            begun = place.begin(quiet.observed, names, [*place.pids, *also], folders)
+            place.before = place.offset()
+            return begun
+
+        return self.on_each(begin)
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Let all clients begin to send, and return the start time on the orchestrator's clock.
@@ -137,20 +135,13 @@ class CellPlaces:
 
         marked: what mark() returned
         """
-        machines = self.on_each(lambda place: place.finish(Window, marked[place.name]))
-        for name, offset in self.on_each(lambda place: place.offset()).items():
-            self.connected[name].clock = between(self.connected[name].before, offset)
-        return machines
 
-    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a time window to a host's clock, and widen the window by the clock error. Call
-        this after end().
-        """
-        before, clock = self.connected[host].before, self.connected[host].clock
-        return TimeWindow(
-            start_ns=before.to_host_clock(start_ns),
-            end_ns=clock.to_host_clock(end_ns) + clock.error_ns,
-        )
+        def finish(place: Place) -> Json:
+            window: Json = place.finish(Window, marked[place.name])
+            place.clock = between(place.before, place.offset())
+            return window
+
+        return self.on_each(finish)
 
     def convert_times(
         self, clients: Mapping[Child, ClientLine], released_ns: int
@@ -168,8 +159,7 @@ class CellPlaces:
             return {**clients}, {}, []
         hosts: dict[str, dict[str, Any]] = {}
         for name, place in self.connected.items():
-            # the end of the window (0) is not used
-            start_ns = self.window(name, released_ns, 0).start_ns
+            start_ns = place.before.to_host_clock(released_ns)
             hosts[name] = {
                 **vars(place.clock),
                 "released_ns": max(0, start_ns - place.clock.offset_ns),
@@ -203,17 +193,6 @@ class CellPlaces:
             slow=None,
             waiting=SparseHistogram() if is_elsewhere else line.waiting,
         )
-
-
-def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
-    """Return the mean of two estimates of the clock offset, with an error that includes the drift
-    of the clocks.
-    """
-    drift_ns = after.offset_ns - before.offset_ns
-    return ClockOffset(
-        offset_ns=before.offset_ns + drift_ns // 2,
-        error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
-    )
 
 
 def overlap_faults(by_client: Sequence[ClientLine], error_ns: int) -> list[Message]:

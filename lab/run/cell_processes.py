@@ -187,7 +187,9 @@ class CellProcesses(ExitStack):
             self.children.await_lines(self.clients, READY, BEFORE_READY, START_DEADLINE_S),
         )
         self.ready_ns = perf_counter_ns() - self._launched_ns
-        self._note_jit_states("jit_enabled_ready")
+        note_jit_states(
+            "jit_enabled_ready", self.runtimes[SERVICE], self.services, self.instruments
+        )
 
     def confirm(
         self,
@@ -241,7 +243,7 @@ class CellProcesses(ExitStack):
         # Otherwise a user's ending processes would count as load from other processes.
         for service in self.services if self.system.hosted else ():
             service.process.wait(END_DEADLINE_S)
-        self._note_jit_states("jit_enabled_end")
+        note_jit_states("jit_enabled_end", self.runtimes[SERVICE], self.services, self.instruments)
         return lines
 
     # ---- parts of steps --------------------------------------------------------------------------
@@ -249,10 +251,6 @@ class CellProcesses(ExitStack):
     def _open_children(self) -> None:
         self.children = self.enter_context(Children(self.bench.sandbox, self.bench.method))
         self.group = self.children.group
-        self.places.groups = self.group.folders
-
-    def _note_jit_states(self, key: str) -> None:
-        note_jit_states(key, self.runtimes[SERVICE], self.services, self.instruments)
 
     def _start_services(self) -> None:
         """Start the services. Send each service its settings and a folder for its sockets. Raises
@@ -343,8 +341,6 @@ def note_jit_states(
     promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
     for service, inside in zip(services, instruments, strict=True):
         reported = inside.files(JIT, MOST_JIT_BYTES).values()
-        known: bool | None = None
-        for state in (promised, not promised):  # an unexpected state counts
-            if b"%s %d" % (version, state) in reported:
-                known = state
-        service.noted[key] = known if jit_parts(runtime) else False
+        states = (not promised, promised)  # an unexpected state counts
+        known = (state for state in states if b"%s %d" % (version, state) in reported)
+        service.noted[key] = next(known, None) if jit_parts(runtime) else False

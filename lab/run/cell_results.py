@@ -195,8 +195,9 @@ def counted_usage(result: Used, share: Fraction, idle_cpu_ns: int = 0) -> Used:
     cpu_ns = sum(getattr(result, name) or 0 for name in CPU)
     busy = share * Fraction(max(0, cpu_ns - idle_cpu_ns), cpu_ns or 1)
     shares = dict.fromkeys(USED, share) | dict.fromkeys(CPU, busy)
-    known = {name: getattr(result, name) for name in USED if getattr(result, name) is not None}
-    return replace(result, **{name: round(used * shares[name]) for name, used in known.items()})
+    known = {name: used for name, used in asdict(result).items() if used is not None}
+    counted = {name: round(known[name] * part) for name, part in shares.items() if name in known}
+    return replace(result, **counted)
 
 
 def littles_law(clients: Sequence[ClientLine], windows: Sequence[TimeWindow]) -> list[Message]:
@@ -287,14 +288,11 @@ def _stored(child: Child, line: ProcessUsage, kind: type[ProcessUsage]) -> Json:
     return {**own, "host": child.place.name, "program": child.program}
 
 
-def machine_fields(
-    machines: Mapping[str, Json], hosts: Mapping[str, Json], own_ns: int
-) -> dict[str, Any]:
+def machine_fields(machines: Mapping[str, Json], own_ns: int) -> dict[str, Any]:
     """Return the fields of CellResult that describe the machines' activity in the timed window, and
     disturbances.
 
     machines: by host name, the activity of the machine (quiet.between)
-    hosts: by host name, facts about its clock
     own_ns: how long the clients of this cell sent requests, with the lead-ins of slices
     """
     disturbances: list[Message] = []
@@ -307,7 +305,6 @@ def machine_fields(
             name: value for name, value in machines.get(HERE, {}).items() if name != OTHERS
         },
         "others": {name: window[OTHERS] for name, window in machines.items() if window[OTHERS]},
-        "hosts": hosts,
         "disturbances": disturbances,
     }
 

@@ -139,7 +139,7 @@ class CellRun(CellProcesses):
             child.idle_ns = 0
         self._beside_ns.clear()
         served = chain.from_iterable(self.sockets) if self.already_runs else ()
-        self._marked = self.places.mark(served)
+        self._marked = self.places.mark(served, self.group.folders)
 
     def take_turn(self, part: Slice | None = None) -> None:
         """Let the clients send requests, and wait for the clients' results. Do nothing after a
@@ -180,7 +180,7 @@ class CellRun(CellProcesses):
 
         waits: CoreWaitSampler.timelines: by the keys of waiting_pids, and STEAL
         """
-        # This comes first, because it reads the clocks of the hosts, which places.window() needs.
+        # This comes first, because it reads the clocks of the hosts, which Place.window() needs.
         for child in self.children.started:
             child.wake()
         self._watching.close()

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
 from types import MappingProxyType
@@ -28,9 +28,11 @@ from core.secret import line_for_child
 from core.system import System
 from core.wire import MAX_LINE_BYTES
 from lab.folders import Sandbox
+from lab.machine.link import SAME_CLOCK, ClockOffset
 from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text, notices
 from lab.processes import describe_exit, start_child
 from lab.run.control_groups import service_group
+from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import AnyRuntime
 from record.child_lines import NativeProgram
 from record.decode import Misfit, decoded, shown
@@ -108,21 +110,6 @@ class Process:
         self._output.close_write_end()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClockOffset:
-    """Another host's clock minus this host's clock, with an error of at most *error_ns*."""
-
-    offset_ns: int
-    error_ns: int
-
-    def to_host_clock(self, here_ns: int) -> int:
-        """Convert a time on this host's clock to the other host's clock."""
-        return here_ns + self.offset_ns
-
-
-SAME_CLOCK = ClockOffset(offset_ns=0, error_ns=0)
-
-
 class Place:
     """This machine, on which services and clients run.
 
@@ -181,6 +168,15 @@ class Place:
         ChildFailed.
         """
         return SAME_CLOCK
+
+    def window(self, start_ns: int, end_ns: int) -> TimeWindow:
+        """Convert a time window to the host's clock, and widen the window by the clock error. Call
+        this once `clock` is known.
+        """
+        return TimeWindow(
+            self.before.to_host_clock(start_ns),
+            self.clock.to_host_clock(end_ns) + self.clock.error_ns,
+        )
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """Return the command line of a child on this machine."""

@@ -21,7 +21,7 @@ from core.messages import NOTHING, BadInput, Message, message
 from core.method import Method, size_text
 from core.parent import remove_group
 from lab.folders import PrivateFolder
-from lab.machine.host import HERE, Reader, control_groups, number, usable_cpus
+from lab.machine.host import at, control_groups, number, table_of, usable_cpus
 from lab.processes import describe_exit, run
 
 # A shell script that moves itself (process 0) into each group before `--`, and becomes the command.
@@ -59,12 +59,12 @@ class ServiceGroup(NamedTuple):
         """Return an error if the kernel killed a process that exceeded the memory limit. Otherwise
         return NOTHING.
         """
-        files = [
-            folder / name
+        tables = [
+            table_of(f"{folder}/{name}")
             for folder in self.folders
             for name in ("memory.events", "memory.oom_control")
         ]
-        if not any(number(HERE.table(str(file)).get("oom_kill")) for file in files):
+        if not any(number(table.get("oom_kill")) for table in tables):
             return NOTHING
         return message(
             "The service exceeded its memory limit of {limit}.", limit=size_text(self.memory_bytes)
@@ -72,9 +72,7 @@ class ServiceGroup(NamedTuple):
 
 
 @contextmanager
-def service_group(
-    method: Method, private: PrivateFolder, name: str, reader: Reader = HERE
-) -> Iterator[ServiceGroup]:
+def service_group(method: Method, private: PrivateFolder, name: str) -> Iterator[ServiceGroup]:
     """Make control groups that limit the CPU use and the memory of a service during the `with`
     block.
 
@@ -88,7 +86,7 @@ def service_group(
     with ExitStack() as made:
         with _refusals():
             for controller in filter(limits.get, limits):
-                folder = _parent(reader, controller) / f"{private.folder.name}-{name}"
+                folder = _parent(controller) / f"{private.folder.name}-{name}"
                 # The reaper knows the group before it exists, so that it is never left behind.
                 private.remove_at_end(folder)
                 made.callback(remove_group, str(folder))
@@ -141,10 +139,8 @@ def _restart_in_scope() -> None:
 
 def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
     """Return the value to write to each file of a control group, by file name."""
-    quota_us, size_bytes = (
-        round(method.limit_cpus * 100_000),
-        method.limit_memory_bytes,
-    )  # of the default period
+    size_bytes = method.limit_memory_bytes
+    quota_us = round(method.limit_cpus * 100_000)  # of the default period
     if controller == "memory" and is_v2:
         return {"memory.max": size_bytes, "memory.swap.max": 0}
     if controller == "memory":
@@ -158,7 +154,7 @@ def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
     )
 
 
-def _parent(reader: Reader, controller: str) -> Path:
+def _parent(controller: str) -> Path:
     """Return the control group in which this program may create groups with *controller*. Raises
     OSError.
 
@@ -166,7 +162,7 @@ def _parent(reader: Reader, controller: str) -> Path:
     the group RUNNER first, because a group with such groups must not contain processes.
     """
     missing = f"sys/fs/cgroup/{controller}"
-    parent = reader.root / [*control_groups(reader, controller, "cgroup.procs"), missing][0]
+    parent = at([*control_groups(controller, "cgroup.procs"), missing][0])
     is_ours = IN_SCOPE in os.environ
     if not _is_v2(parent):
         return parent

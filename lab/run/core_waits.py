@@ -26,10 +26,8 @@ LOOKS = 2000
 MOST_THREADS = 512  # of all processes of a cell, because one file per thread stays open
 STEAL = "steal"  # the name of a timeline, beside the names of the groups
 _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")  # the unit of /proc/stat
-_BUSY, _STOLEN = (
-    (0, 1, 2, 5, 6),
-    7,
-)  # columns of /proc/stat: user, nice, system, irq, softirq; steal
+# columns of /proc/stat: user, nice, system, irq, softirq; steal
+_BUSY, _STOLEN = (0, 1, 2, 5, 6), 7
 
 
 class CumulativeTime:

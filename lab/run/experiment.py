@@ -28,10 +28,10 @@ from lab.folders import Sandbox
 from lab.run.cell_end import STARVED
 from lab.run.cell_processes import NOT_READY, Bench, identity
 from lab.run.fingerprints import Fingerprinter
-from lab.run.measure import NotEnoughMemory, measure, measure_in_slices, size_probe
+from lab.run.measure import NotEnoughMemory, measure_in_slices, size_probe
 from lab.run.profiling import profiles
 from lab.run.running_sidecars import RunningBeside
-from lab.run.runs import Order, note_time
+from lab.run.runs import Order
 from record.comparison import setting_key
 from record.run_file import RunFile
 from record.saved_run import NOT_TRIED, CellResult, Run
@@ -128,15 +128,11 @@ class RunInProgress:
     def _measured(
         self, entries: Sequence[Entry], block: int, part: Slice | None
     ) -> list[CellResult]:
-        bench, seed = self.bench, self.run.seed
-        if part or not bench.method.duration_s:
-            return [
-                measure(entry.cell, entry.system, block, bench, entry.arm, part)
-                for entry in entries
-            ]
-        groups = [entries] if bench.method.slices else [[entry] for entry in entries]
+        groups = [entries] if self.bench.method.slices else [[entry] for entry in entries]
         return [
-            result for group in groups for result in measure_in_slices(group, block, bench, seed)
+            result
+            for group in groups
+            for result in measure_in_slices(group, block, self.bench, self.run.seed, part)
         ]
 
     def _with_fingerprint(self, entry: Entry, earlier: Json, result: CellResult) -> CellResult:
@@ -159,16 +155,17 @@ class RunInProgress:
         total: the number of cells that the display shows
         """
         self.run.cells.append(result)
-        self.run.spent_ns["cells"] = self.total_ns  # also kept if the run is stopped later
-        self._file.save(self.run)
+        self._save()
         self.progress.cell_ended(result, len(self.run.cells), total)
 
     def finish(self) -> None:
         """Save the time at which the run ended, and the time that its cells took."""
         self.run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
-        # because note_time() adds the whole time, also that before a resume
-        self.run.spent_ns["cells"] = 0
-        note_time(self.order.folder, self.run, "cells", self.total_ns)
+        self._save()
+
+    def _save(self) -> None:
+        self.run.spent_ns["cells"] = self.total_ns  # also kept if the run is stopped later
+        self._file.save(self.run)
 
 
 def carry_out(under_way: RunInProgress) -> None:

@@ -61,11 +61,10 @@ def drop_absent(plan: Plan, runtimes: Runtimes) -> Plan:
         for system, runtime in pairs
         if (why := _why_absent(system, runtime, runtimes, plan.method))
     }
-    native = [(system.key, runtime) for system, runtime in pairs if runtime == NATIVE]
+    used = {runtime for system, runtime in pairs if (system.key, runtime) not in reasons}
+    names = tuple(name for name in plan.runtimes if name != NATIVE or name in used)
     # A plan keeps at least one runtime.
-    useless = all(pair in reasons for pair in native) and len(plan.runtimes) > 1
-    names = tuple(name for name in plan.runtimes if not (useless and name == NATIVE))
-    return replace(plan, runtimes=names, absent=reasons)
+    return replace(plan, runtimes=names or plan.runtimes, absent=reasons)
 
 
 def expect_different(plan: Plan, runtimes: Runtimes) -> None:

@@ -49,11 +49,10 @@ class TimeWindow(NamedTuple):
         return self.end_ns - self.start_ns
 
 
-def make_folder(parent: str | Path | None, parts: Mapping[str, Json]) -> tuple[str, str]:
-    """Make the folder of one service's instrumentation. Return its path, and the path of gilscope's
-    files.
+def make_folder(parent: str, parts: Mapping[str, Json]) -> tuple[str, str]:
+    """Make the folder of one service's instrumentation in the folder *parent*. Return its path, and
+    the path of gilscope's files.
 
-    parent: the folder in which it is made; None for that of temporary files
     parts: options by the part's name (core/inside)
     """
     folder = mkdtemp(prefix="", dir=parent)
@@ -65,10 +64,10 @@ def file_names(folder: str, part: str) -> list[str]:
     """Return the names of the files in *folder* that one instrumentation, such as `pauses`, has
     written.
     """
-    names: list[str] = []
     with suppress(OSError):
-        names = sorted(os.listdir(folder))
-    return [*islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)]
+        names = filter(re.compile(part + _PID).fullmatch, sorted(os.listdir(folder)))
+        return [*islice(names, MOST_FILES)]
+    return []
 
 
 def content_of(folder: str, name: str, most_bytes: int) -> bytes | None:
@@ -94,28 +93,18 @@ def remove_folder(folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _call_here(kind: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*arguments)
-
-
 class Instrumentation:
     """The instrumentation of one service: parts that run inside its Python processes, and the
     folder of their output.
 
     The folder is made when it is needed for the first time.
-    parent: in which folder it is made, on the service's host; None for that of temporary files
+    place: returns the service's host (lab.run.children.Place), which may be connected again before
     parts: options by the part's name (core/inside); if empty, nothing is started and no folder is
         made
-    call: calls a function on that host (lab.run.children.Place.call)
     """
 
-    def __init__(
-        self,
-        parent: str | Path | None,
-        parts: Mapping[str, Json],
-        call: Callable[..., Any] = _call_here,
-    ) -> None:
-        self._parent, self._call, self._parts = parent, call, parts
+    def __init__(self, place: Callable[[], Any], parts: Mapping[str, Json]) -> None:
+        self._place, self._parts = place, parts
         self._made: tuple[str, str] | None = None
 
     @property
@@ -124,7 +113,8 @@ class Instrumentation:
         lost.
         """
         if self._parts and not self._made:
-            self._made = self._call(tuple[str, str], make_folder, self._parent, self._parts)
+            place = self._place()
+            self._made = place.call(tuple[str, str], make_folder, place.folder, self._parts)
         return Path(self._made[0]) if self._made else None
 
     @property
@@ -154,9 +144,9 @@ class Instrumentation:
         """
         contents: dict[str, bytes] = {}
         with suppress(ChildFailed):
-            folder = str(self.folder or "")
-            for name in self._call(list[str], file_names, folder, part) if folder else ():
-                content = self._call(bytes | None, content_of, folder, name, most_bytes)
+            folder, call = str(self.folder or ""), self._place().call
+            for name in call(list[str], file_names, folder, part) if folder else ():
+                content = call(bytes | None, content_of, folder, name, most_bytes)
                 if content is not None:
                     contents[name] = content
         return contents
@@ -172,4 +162,4 @@ class Instrumentation:
         """Remove the instrumentation's folder."""
         if self._made:
             with suppress(ChildFailed):
-                self._call(None, remove_folder, self._made[0])
+                self._place().call(None, remove_folder, self._made[0])

@@ -5,11 +5,11 @@ The idea of slices is from duet benchmarking (Bulej et al., ICPE 2020): interlea
 same disturbances.
 docs/decisions/029-slices.md and 031-capacity-search.md explain the lengths below.
 
-lab/run/experiment.py calls measure_in_slices(), or measure() with size_probe(). Profiles and stress
-rounds call measure(). commands/estimate.py shows search_s() before a run. The steps of an arm are
-methods of CellRun (lab/run/cell_run.py). In a slice (core.child.Slice), one arm has its turn: a
-lead, whose requests do not count, and the counted time. A cycle is the time from one request of a
-connection to its next. A tail is the length of the longest requests that matter (Pace,
+lab/run/experiment.py calls measure_in_slices(), with a slice of size_probe() in a search. Profiles
+and stress rounds call measure(). commands/estimate.py shows search_s() before a run. The steps of
+an arm are methods of CellRun (lab/run/cell_run.py). In a slice (core.child.Slice), one arm has its
+turn: a lead, whose requests do not count, and the counted time. A cycle is the time from one
+request of a connection to its next. A tail is the length of the longest requests that matter (Pace,
 Histogram.tail_ns). A probe is a measurement of a search for the capacity, with one of the purposes
 of core/objective.py.
 """
@@ -51,10 +51,8 @@ CYCLES = 40  # a slice has at least so many requests of each connection,
 TAILS = 4  # and is so many times as long as its longest requests
 LEAD_CYCLES, LONGEST_LEAD_NS = 8, 100_000_000  # until threads queue for the GIL and caches are warm
 LEAST_LEAD = 0.05  # as a share of the slice
-RATE_LEAD_NS, RATE_LEAD = (
-    500_000_000,
-    0.25,
-)  # at a rate, queues build up: a time, or a share of the duration
+# at a rate, queues build up: a time, or a share of the duration
+RATE_LEAD_NS, RATE_LEAD = 500_000_000, 0.25
 GROWN = 1.25  # later blocks expect longer requests if some turn up that are so many times as long
 # a block is measured again, at most MOST_TRIES times in all, if its slices should have been more
 # than TOO_SHORT times as long
@@ -78,23 +76,19 @@ class NotEnoughMemory(GilscopeError):
     """
 
 
-def measure(
-    cell: Cell, system: System, block: int, bench: Bench, arm: str = "", part: Slice | None = None
-) -> CellResult:
+def measure(cell: Cell, system: System, block: int, bench: Bench) -> CellResult:
     """Run *cell* once, alone, and return its result. If a child process fails, the result says so;
     nothing is raised.
 
-    arm: the name of the arm, if it differs from that of the runtime
-    part: the slice in which the clients send; None to send as the method says
     block: 0 for a measurement that belongs to no block
     """
-    entry = Entry(arm=arm or cell.runtime, cell=cell, system=system)
-    (result,) = measure_together([entry], block, bench, 0, part)
+    entry = Entry(arm=cell.runtime, cell=cell, system=system)
+    (result,) = measure_together([entry], block, bench, 0)
     return result
 
 
 def measure_in_slices(
-    entries: Sequence[Entry], block: int, bench: Bench, seed: int
+    entries: Sequence[Entry], block: int, bench: Bench, seed: int, part: Slice | None = None
 ) -> list[CellResult]:
     """Measure all arms (runtimes or services) of one setting, in alternating time slices. Return
     their results.
@@ -104,12 +98,13 @@ def measure_in_slices(
     slices were made for, or no request is answered in them, the arms that did not fail otherwise
     are measured again with longer slices. Clients that cannot send in slices send as the method
     says.
+    part: a slice in which each arm sends instead
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     cell, method = entries[0].cell, bench.method
     takes_slices = entries[0].system.takes_slices(native_client=method.client_runtime == NATIVE)
-    if not (method.duration_s and cell.num_clients and takes_slices):
-        return measure_together(entries, block, bench, seed)
+    if part or not (method.duration_s and cell.num_clients and takes_slices):
+        return measure_together(entries, block, bench, seed, part)
     if cell.rate:
         length_ns = round(method.duration_s * 1e9)
         lead_ns = max(RATE_LEAD_NS, min(LONGEST_NS, round(RATE_LEAD * length_ns)))

@@ -124,14 +124,16 @@ class Runtime:
             for name, path in self.pythons.items()
             if isinstance(path, Path)
         }
+        facts = self.interpreter.facts
         known = {
+            **facts,
+            **self.name.promises,
             "executable": str(self.interpreter.executable),
             "source": self.interpreter.source,
-            **self.interpreter.facts,
-            **self.name.promises,
             "packages": packages,
+            "flags": Flags(**facts.get("flags", {})),
         }
-        return RuntimeFacts(**{**known, "flags": Flags(**known.get("flags", {}))})
+        return RuntimeFacts(**known)
 
     def installed(self, python: Path) -> Mapping[str, str]:
         """Return the packages in the environment of the interpreter *python*, with

@@ -90,7 +90,7 @@ class CellProfiler(NamedTuple):
                 files.extend(inside.files(STACKS, MOST_STACK_BYTES).values())
                 complaints.extend(inside.complaints())
             root = str(own.get("directory") or instruments[0].root)
-            seen.append(stacks.read(files, window.start_ns, window.end_ns, root))
+            seen.append(stacks.read(files, *window, root))
 
         self._measure(replace(self.bench, inside={STACKS: {}}, after=after))
         if not seen[0].at_work:

@@ -24,7 +24,7 @@ from core.secret import Redactor, secrets_in
 from lab.folders import Sandbox, lock_folder
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
-from lab.processes import output_of
+from lab.project.commits import COMMIT_DIGITS, git
 from lab.run.cell_places import CellPlaces
 from lab.run.fingerprints import Fingerprinter
 from lab.run.measured_runtimes import Runtimes
@@ -36,7 +36,6 @@ from systems import built_in
 
 QUIET_WINDOW_S = 0.3  # how long the machine is observed before a run
 CHANGED = "+changes"  # the end of a commit's name if files differ from it
-COMMIT_DIGITS = 12  # of a commit's name
 LONGEST_GIT_S = 5.0  # then the commit is unknown
 
 
@@ -244,22 +243,15 @@ def commit(folder: Path = REPOSITORY) -> str | None:
     commit.
 
     Returns None if git is missing or *folder* is not the top of a working tree. An unpacked archive
-    may lie inside of another project's tree. Git takes no locks.
+    may lie inside of another project's tree.
     """
     if not (folder / ".git").exists():
         return None
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    words = [
-        "git",
-        "-C",
-        str(folder),
-        "status",
-        "--porcelain=v2",
-        "--branch",
-        "--untracked-files=no",
-    ]
-    output = output_of(words, LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"}) or ""
-    head, *lines = output.splitlines() or [""]  # such as "# branch.oid 48dfa81b..."
-    digits = head.removeprefix("# branch.oid ")[:COMMIT_DIGITS]
-    changes = any(not line.startswith("#") for line in lines)
-    return (digits + CHANGED * changes) if digits.isalnum() else None
+    words = ("status", "--porcelain=v2", "--branch", "--untracked-files=no")
+    with suppress(BadInput):
+        # the head is such as "# branch.oid 48dfa81b..."
+        head, *lines = git(folder, *words, longest_s=LONGEST_GIT_S).splitlines()
+        digits = head.removeprefix("# branch.oid ")[:COMMIT_DIGITS]
+        changes = any(not line.startswith("#") for line in lines)
+        return (digits + CHANGED * changes) if digits.isalnum() else None
+    return None

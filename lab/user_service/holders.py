@@ -34,7 +34,7 @@ from contextlib import suppress
 
 from core.messages import Json
 from core.processtree import ran_and_waited_ns, threads_of, tree
-from lab.machine.host import HERE
+from lab.machine.host import text_of
 
 BUSY = 0.1  # see above: of the CPU time of the busiest thread
 # pauses between samples; a long timed window has no more samples than a short one. Each sample
@@ -293,4 +293,4 @@ def _links(pid: int) -> dict[str, str]:
 
 
 def _text(path: str) -> str:
-    return HERE.text(f"proc/{path}") or ""
+    return text_of(f"/proc/{path}") or ""

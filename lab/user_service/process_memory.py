@@ -23,7 +23,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.machine.host import HERE
+from lab.machine.host import text_of
 
 # Names and order are those of _Py_DebugOffsets after its cookie and version. Each field is a 64-bit
 # offset or size, except free_threaded. They are read by position, so a missing name shifts
@@ -347,5 +347,5 @@ def mappings(pid: int) -> list[Region]:
     """Return the memory mappings of process *pid*; none if they may not be read. Source:
     proc_pid_maps(5).
     """
-    lines = _MAPPING.findall(HERE.text(f"proc/{pid}/maps") or "")
+    lines = _MAPPING.findall(text_of(f"proc/{pid}/maps") or "")
     return [Region(int(start, 16), int(end, 16), name) for start, end, name in lines]

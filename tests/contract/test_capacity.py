@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from config.run_plan import Entry
 from core.child import Slice
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
 from core.objective import LONGEST_S, RELAXATIONS, SCAN, Objective, relaxation_s, top_rate
 from core.runtime import NATIVE
 from lab.run.cell_processes import Bench
-from lab.run.measure import measure, size_probe
+from lab.run.measure import measure_in_slices, size_probe
 from lab.run.measured_runtimes import Runtime
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok
@@ -54,7 +55,7 @@ def test_a_short_probe_sends_what_was_due(
     cell, system = planned(folder, str(any_runtime.name), {"command": "{python} items.py {port}"}, RATE=RATE)
     bench = replace(native_client, method=replace(METHOD, client_runtime=client))
     part = size_probe(RATE, 10 * RATE, SCAN, OBJECTIVES)
-    result = measure(cell, system, 1, bench, "arm", part)
+    (result,) = measure_in_slices([Entry(arm="arm", cell=cell, system=system)], 1, bench, 0, part)
     check_ok(result)
     assert (result.turns.slices, result.wall_ns) == (1, 1_500_000_000)
     # a Poisson process has 90 requests in 1.5 s, with a standard deviation of 9.5; six of them are allowed

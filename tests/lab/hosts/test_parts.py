@@ -16,11 +16,11 @@ from commands import hosts
 from core.layout import Host
 from lab.folders import Sandbox
 from lab.hosts import connection, protocol
-from lab.hosts.connection import HostConnection, estimate
+from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import BYTES, MessageReader, encoded
-from lab.run.cell_places import between, overlap_faults
+from lab.machine.link import ClockOffset, between, estimate
+from lab.run.cell_places import overlap_faults
 from lab.run.cell_results import NO_CLIENTS
-from lab.run.children import ClockOffset
 from tests.test_import_table import STANDARD_LIBRARY, imports, sources
 
 

@@ -11,7 +11,6 @@ import yaml
 
 from core.messages import BadInput
 from lab.machine import host, quiet
-from lab.machine.host import Reader
 from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot
 
 MACHINES = yaml.safe_load(Path(__file__).with_name("machines.yaml").read_text())
@@ -19,19 +18,21 @@ WORKSTATION = MACHINES["WORKSTATION"]
 
 
 @pytest.fixture
-def reader(tmp_path: Path) -> Reader:
-    return Reader(root=tmp_path)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in the place of that of /proc and /sys."""
+    monkeypatch.setattr(host, "ROOT", tmp_path)
+    return tmp_path
 
 
-def write(reader: Reader, files: dict[str, str]) -> None:
+def write(root: Path, files: dict[str, str]) -> None:
     for path, text in files.items():
-        (reader.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (reader.root / path).write_text(text)
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
 
 
-def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
-    write(reader, WORKSTATION)
-    known = facts(0, reader)
+def test_all_facts_of_a_workstation_are_read(root: Path) -> None:
+    write(root, WORKSTATION)
+    known = facts(0)
     del known["window"]
     assert known == {
         "cores": 2,
@@ -41,7 +42,7 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
         "cores_quota": 1.5,
         "aslr": 2,
     }
-    taken = snapshot(reader)
+    taken = snapshot()
     assert taken.counts == {
         **dict(zip(quiet.TICKS, (100, 5, 50, 1000, 20, 1, 2, 3), strict=True)),
         "swapped_pages": 15,
@@ -50,19 +51,19 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
     }
 
 
-def test_a_machine_that_tells_nothing_has_facts_that_are_all_none(reader: Reader) -> None:
-    known = facts(0, reader)
+def test_a_machine_that_tells_nothing_has_facts_that_are_all_none(root: Path) -> None:
+    known = facts(0)
     window = known.pop("window")
     assert set(known.values()) == {None}
     assert {value for name, value in window.items() if name != "window_ns"} == {None}
 
 
-def test_no_single_file_that_is_missing_or_odd_raises(reader: Reader) -> None:
+def test_no_single_file_that_is_missing_or_odd_raises(root: Path) -> None:
     for path in WORKSTATION:
-        write(reader, {**WORKSTATION, path: "odd: :\ncpu a b c d e f g h\n"})
-        facts(0, reader)
-        (reader.root / path).unlink()
-        facts(0, reader)
+        write(root, {**WORKSTATION, path: "odd: :\ncpu a b c d e f g h\n"})
+        facts(0)
+        (root / path).unlink()
+        facts(0)
 
 
 # A fact, the files that there are, and one more. The quota is the smallest one up to the root.
@@ -82,13 +83,13 @@ cores_quota 1.5 | BELOW | sys/fs/cgroup/user.slice/shell.scope/cpu.max=max 10000
 
 
 @pytest.mark.parametrize("line", FOUND.splitlines())
-def test_a_fact_is_found_in_the_files_of_every_driver_and_version(reader: Reader, line: str) -> None:
+def test_a_fact_is_found_in_the_files_of_every_driver_and_version(root: Path, line: str) -> None:
     told, there, more = line.split(" | ")
     name, value = told.split()
     path, _, content = more.partition("=")
-    write(reader, {**MACHINES[there], path: content})
-    assert facts(0, reader)[name] == json.loads(value)
-    assert snapshot(reader).counts.get("quota_stalled_ns") == (1_500 if there == "OLD" else None)
+    write(root, {**MACHINES[there], path: content})
+    assert facts(0)[name] == json.loads(value)
+    assert snapshot().counts.get("quota_stalled_ns") == (1_500 if there == "OLD" else None)
 
 
 BEFORE = Snapshot(
@@ -198,19 +199,20 @@ def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.Monk
     assert between(before, hidden)["others"]["share"] == 0.2175
 
 
-def test_a_name_is_read_whatever_is_in_it(reader: Reader) -> None:
+def test_a_name_is_read_whatever_is_in_it(root: Path) -> None:
     fields = "S 1 1 1 0 -1 0 0 0 0 0 11 4 2 1 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"
-    write(reader, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
-    assert snapshot(reader).processes == {(12, 777): TreeTimes("a) (b?[2J", 1, 15, 3, 1)}
+    write(root, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
+    assert snapshot().processes == {(12, 777): TreeTimes("a) (b?[2J", 1, 15, 3, 1)}
 
 
-def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("root")
+def test_facts_that_cannot_be_had_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> object:
         raise OSError
 
     for name in ("os.getloadavg", "os.sysconf", "platform.freedesktop_os_release"):
         monkeypatch.setattr(name, refuse)
-    facts = host.facts(Reader(root=tmp_path))
+    facts = host.facts()
     missing = {name for name, value in facts.items() if value is None}
     assert missing >= {"governor", "cores_quota", "memory_bytes", "load"}
 

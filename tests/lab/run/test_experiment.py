@@ -94,19 +94,17 @@ class Journal:
         """From now on this is the plan of the order."""
         self.order = self.order._replace(plan=plan)
 
-    def measure(
-        self, cell: Cell, system: object, block: int, bench: object, arm: str = "", part: object = None
-    ) -> CellResult:
+    def measure(self, cell: Cell, block: int, arm: str) -> CellResult:
         """A result without figures; Ctrl-C at the cell with number stop_at."""
         if self.stop_at and len(self.measured) + 1 == self.stop_at:
             raise KeyboardInterrupt
-        self.measured.append(key(arm or cell.runtime, cell, block))
-        return replace(faulty(cell, block, "ok", ""), arm=arm or cell.runtime)
+        self.measured.append(key(arm, cell, block))
+        return replace(faulty(cell, block, "ok", ""), arm=arm)
 
     def measure_in_slices(self, entries: Sequence[Entry], block: int, *_: object) -> list[CellResult]:
         """The results of arms that take turns."""
         self.group_sizes.append(len(entries))
-        return [self.measure(entry.cell, entry.system, block, None, entry.arm) for entry in entries]
+        return [self.measure(entry.cell, block, entry.arm) for entry in entries]
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Note it."""
@@ -128,7 +126,6 @@ def journal(tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -
     journal.order.folder.mkdir()
     monkeypatch.setattr(quiet, "facts", lambda window_s: {"busy": 0})
     monkeypatch.setattr(runs, "commit", lambda: "")
-    monkeypatch.setattr(experiment, "measure", journal.measure)
     monkeypatch.setattr(experiment, "measure_in_slices", journal.measure_in_slices)
     return journal
 

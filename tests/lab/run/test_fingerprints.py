@@ -52,11 +52,11 @@ def test_going_on_with_edited_code_is_refused_with_the_file(journal: Journal, se
 def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
     journal: Journal, services: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edited(*arguments: Any) -> CellResult:
+    def edited(*arguments: Any) -> list[CellResult]:
         (services / "cached.py").write_text("A = 3\n")
-        return journal.measure(*arguments)
+        return journal.measure_in_slices(*arguments)
 
-    monkeypatch.setattr(experiment, "measure", edited)
+    monkeypatch.setattr(experiment, "measure_in_slices", edited)
     run = journal.carry_out()
     assert [cell.status for cell in run.cells] == ["invalid"] + ["ok"] * 11
     assert "services/cached.py changed" in str(run.cells[0].reason)

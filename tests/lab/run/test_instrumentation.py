@@ -1,18 +1,28 @@
 """What is read of the files that a service's processes have written."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.inside import FOLDER
+from core.messages import Json
 from lab.run import instrumentation
+from lab.run.children import Place
 from lab.run.instrumentation import Instrumentation
+
+
+def instrumentation_in(folder: Path, parts: Mapping[str, Json]) -> Instrumentation:
+    """The instrumentation of a service on a place with this folder."""
+    sandbox: Any = None  # nothing is started
+    return Instrumentation(lambda: Place(sandbox, str(folder)), parts)
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> Instrumentation:
-    return Instrumentation(tmp_path, {"pauses": {"records": 5}})
+    return instrumentation_in(tmp_path, {"pauses": {"records": 5}})
 
 
 def put(written: Instrumentation, name: str, content: bytes) -> None:
@@ -45,9 +55,9 @@ def test_a_part_that_failed_is_quoted_by_its_last_line(written: Instrumentation)
 
 
 def test_a_folder_is_removed_and_without_parts_there_is_none(tmp_path: Path) -> None:
-    one = Instrumentation(tmp_path, {"pauses": {}})
+    one = instrumentation_in(tmp_path, {"pauses": {}})
     assert Path(one.variables[FOLDER]).parent == tmp_path
     one.remove()
     assert list(tmp_path.iterdir()) == []
-    none = Instrumentation(tmp_path, {})
+    none = instrumentation_in(tmp_path, {})
     assert (none.variables, none.files("pauses"), list(tmp_path.iterdir())) == ({}, {}, [])

@@ -14,11 +14,17 @@ import pytest
 
 from core.messages import BadInput
 from core.method import Method
-from lab.machine.host import Reader
+from lab.machine import host
 from lab.run import control_groups as limits
 
 BOTH = Method(limit_cpus=0.5, limit_memory_bytes=512_000_000)
 MIB = 2**20
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder in the place of that of /proc and /sys."""
+    monkeypatch.setattr(host, "ROOT", tmp_path)
 
 
 @pytest.fixture
@@ -55,16 +61,15 @@ def private(folder: Path) -> Any:
 
 def both(folder: Path) -> AbstractContextManager[limits.ServiceGroup]:
     """A group with both limits."""
-    return limits.service_group(BOTH, private(folder), "a", Reader(root=folder))
+    return limits.service_group(BOTH, private(folder), "a")
 
 
 def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_limits(
     scope: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(limits.IN_SCOPE, "1")
-    reader = Reader(root=tmp_path)
     kept = private(tmp_path)
-    with limits.service_group(BOTH, kept, "a", reader) as group:
+    with limits.service_group(BOTH, kept, "a") as group:
         (folder,) = group.folders
         assert folder == scope / f"{tmp_path.name}-a"
         assert (scope / limits.RUNNER / "cgroup.procs").read_text() == "812"
@@ -77,7 +82,7 @@ def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_lim
         assert str(group.exceeded) == "The service exceeded its memory limit of 512 MB."
     assert not folder.exists()
     (tmp_path / "proc/self/cgroup").write_text(f"0::/app.slice/run-r1.scope/{limits.RUNNER}\n")
-    with limits.service_group(Method(limit_memory_bytes=64 * MIB), kept, "b", reader) as group:
+    with limits.service_group(Method(limit_memory_bytes=64 * MIB), kept, "b") as group:
         assert [path.parent for path in group.folders] == [scope]
         assert not (group.folders[0] / "cpu.max").exists()
 
@@ -128,5 +133,5 @@ def test_without_control_groups_a_refusal_says_so_and_without_limits_there_is_no
     accepted = "sys/fs/cgroup/cpu/.*No such file or directory"
     with pytest.raises(BadInput, match=accepted), both(tmp_path):
         pass
-    with limits.service_group(Method(), private(tmp_path), "a", Reader(root=tmp_path)) as group:
+    with limits.service_group(Method(), private(tmp_path), "a") as group:
         assert (group.folders, group.join) == ((), [])

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from core.inside.pauses import HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
-from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import Runtime
 from lab.run.slow import DEFAULT, UNKNOWN, Collections, collections_within, read_counters
 from record.child_lines import PauseCounts
+from tests.lab.run.test_instrumentation import instrumentation_in
 from tests.started import started
 
 EVER = TimeWindow(start_ns=0, end_ns=1 << 62)
@@ -37,7 +38,7 @@ sys.stdin.readline()
 def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_killed(
     runtime: Runtime, tmp_path: Path
 ) -> None:
-    inside = Instrumentation(tmp_path, DEFAULT)
+    inside = instrumentation_in(tmp_path, DEFAULT)
     environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
     with started(runtime.interpreter.executable, "-W", "ignore", "-c", COLLECTS, env=environment) as process:
         before = read_counters([inside])
@@ -63,7 +64,7 @@ def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None
 def collected(
     tmp_path: Path, *contents: bytes, windows: Sequence[TimeWindow] = (EVER,), before: bytes = b""
 ) -> Collections:
-    inside = Instrumentation(tmp_path, DEFAULT)
+    inside = instrumentation_in(tmp_path, DEFAULT)
     assert inside.folder
     (inside.folder / "pauses-1.0").write_bytes(before)
     mark = read_counters([inside]) if before else [{}]
@@ -119,7 +120,7 @@ def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known_and_who
     tmp_path: Path,
 ) -> None:
     assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
-    assert collections_within([EVER], [Instrumentation(tmp_path, DEFAULT)], [{}], int) == [UNKNOWN]
+    assert collections_within([EVER], [instrumentation_in(tmp_path, DEFAULT)], [{}], int) == [UNKNOWN]
     begun, _ = collected(tmp_path, bytes(SIZE_BYTES), file((5, 5)))
     assert begun
     assert begun.collections == [1, 0, 0]
