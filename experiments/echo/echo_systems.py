@@ -57,7 +57,7 @@ SYSTEMS = (
         name="echo-pool",
         title=message("selector and thread pool (Python)"),
         reads=(*ECHO_READS, "NUM_WORKERS_PER_API_SERVICE", "SELECTOR"),
-        service="experiments.echo.pool:echo_service",
+        service="experiments.echo.pool:EchoPool",
     ),
     _hosted("echo-asio", message("Boost.Asio (C++)")),
     _hosted("echo-coroutine", message("Boost.Asio with coroutines (C++)")),

@@ -1,7 +1,7 @@
 """An echo server with the connection cache and the worker pool of gilscope's own services
 (services/threaded.py).
 
-echo_systems.py names echo_service(). CachedService calls _connection() for each new connection and
+echo_systems.py names EchoPool. CachedService calls _connection() for each new connection and
 _server() for each worker; the function that _server() returns runs for each message.
 """
 
@@ -10,8 +10,7 @@ from collections.abc import Callable
 from socket import MSG_DONTWAIT
 from typing import Any
 
-from core.cell import Cell
-from services.listeners import Listener, listen
+from services.listeners import Listener
 from services.service_connection import READ_BYTES, Connection, set_options
 from services.threaded import CachedService, WorkerCount
 
@@ -59,8 +58,3 @@ class EchoPool(CachedService):
             return b""
         except OSError:
             return None
-
-
-def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
-    """Create an echo service with the parameters of *cell*. Its sockets are already listening."""
-    return EchoPool(listen(cell, service_id, folder), cell)
