@@ -44,12 +44,12 @@ SYSTEMS = (
     _in_python(
         name="echo-asyncio",
         title=message("asyncio (Python)"),
-        service="experiments.echo.loop:asyncio_service",
+        service="experiments.echo.loop:EchoLoop",
     ),
     _in_python(
         name="echo-uvloop",
         title=message("uvloop (Python with libuv)"),
-        service="experiments.echo.loop:uvloop_service",
+        service="experiments.echo.loop:EchoUvloop",
         requirements="requirements/uvloop.txt",
         request_cpu_us=40,
     ),

@@ -3,29 +3,22 @@ loop.
 
 Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
 
-echo_systems.py names the functions at the end. services/event_loop.py has the base class and its
-hooks. data_received() runs for each message, in the event loop, and counts bytes in `counted`.
+echo_systems.py names the two services. services/event_loop.py has the base class and its hooks.
+data_received() runs for each message, in the event loop, and counts bytes in `counted`.
 """
 
 import asyncio
 import socket
-from collections.abc import Callable
 from typing import Any, cast
 
 from core.cell import Cell
 from services.event_loop import LoopService
-from services.listeners import Listener, Reach, listen
+from services.listeners import Reach
 from services.service_connection import set_options
 
 
 class EchoLoop(LoopService):
     """An echo service, which counts bytes in place of requests."""
-
-    def __init__(
-        self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell
-    ) -> None:
-        super().__init__(listener, new_loop)
-        self._cell = cell
 
     def counters(self) -> dict[str, Any]:
         """Return the number of echoed messages: the echoed bytes divided by the message size."""
@@ -37,6 +30,16 @@ class EchoLoop(LoopService):
         await (loop.create_unix_server if self._cell.transport == "unix" else loop.create_server)(
             lambda: Echo(self, self._cell), sock=sock
         )
+
+
+class EchoUvloop(EchoLoop):
+    """An echo service in an event loop of uvloop."""
+
+    def new_loop(self) -> asyncio.AbstractEventLoop:
+        """Create the event loop."""
+        from uvloop import new_event_loop
+
+        return new_event_loop()
 
 
 class Echo(asyncio.Protocol):
@@ -66,17 +69,3 @@ class Echo(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._transport.resume_reading()
-
-
-def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Create an echo service that runs in asyncio's own event loop, with the
-    parameters of *cell*.
-    """
-    return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
-
-
-def uvloop_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Create an echo service that runs in a uvloop event loop, with the parameters of *cell*."""
-    from uvloop import new_event_loop
-
-    return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)
