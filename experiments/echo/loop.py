@@ -39,7 +39,8 @@ class EchoUvloop(EchoLoop):
         """Create the event loop."""
         from uvloop import new_event_loop
 
-        return new_event_loop()
+        loop: asyncio.AbstractEventLoop = new_event_loop()
+        return loop
 
 
 class Echo(asyncio.Protocol):

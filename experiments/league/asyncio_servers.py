@@ -62,7 +62,8 @@ class UvloopService(FramesService):
         """Create the event loop."""
         from uvloop import new_event_loop
 
-        return new_event_loop()
+        loop: asyncio.AbstractEventLoop = new_event_loop()
+        return loop
 
 
 class StreamsService(LoopService):
