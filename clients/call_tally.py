@@ -5,7 +5,7 @@ Such a protocol is the functions encode(), decode() and check() of a System.
 
 drive.py has a tally for each task, and calls count() and then check() between two requests of its
 timed loop, or fail(). What check() gets as the answer is what the channel returned: the body, or
-the pair of OwnProtocol.decode().
+the pair of OwnTally.decode().
 """
 
 from typing import Any
@@ -98,10 +98,15 @@ class CallTally(Tally):
 ANSWER_LIMIT_S = 10.0  # as for a user's service
 
 
-class OwnProtocol:
-    """The functions of a System, for the requests of one client to one service."""
+class OwnTally(CallTally):
+    """The requests of one client to one service in a protocol of the user's own, whose functions a
+    System has, and the counts of their answers.
+    """
 
-    def __init__(self, system: System) -> None:
+    __slots__ = ("_check", "_decode", "_encode", "_sizes")
+
+    def __init__(self, system: System, slowest: Slowest) -> None:
+        super().__init__(slowest)
         assert system.encode, "systems.load_system() accepts a System only with all three functions"
         assert system.decode
         assert system.check
@@ -148,39 +153,25 @@ class OwnProtocol:
                 "garbled", f"{shown_bytes(buffer)}, for which decode() failed: {_short(error)}"
             ) from error
 
-    def fault(self, answer: tuple[Any, bytes], number: int) -> str:
-        """Return what is wrong with an answer that decode() returned for the request *number*; ""
-        if it is right.
+    def check(self, body: Any, number: int, sent_ns: int) -> bool:
+        """Count an answer that decode() returned for the request *number*. Return whether the
+        answer is right.
         """
-        decoded, buffer = answer
+        self.answered += 1
+        decoded, buffer = body
         try:
             verdict: object = self._check(decoded, number)
         except Exception as error:
             outcome = f"failed: {_short(error)}"
         else:
             if verdict:
-                return ""
+                return True
             outcome = f"returned {verdict!r}"
-        return f"{shown_bytes(buffer)}, for which check({_short(decoded)}, {number}) {outcome}"
+        self.wrong += 1
+        got = f"{shown_bytes(buffer)}, for which check({_short(decoded)}, {number}) {outcome}"
+        self.keep_wrong(f"request {number}", got, "an answer that check() accepts")
+        return False
 
 
 def _short(value: object) -> str:
     return f"{value!r:.100}"
-
-
-class OwnTally(CallTally):
-    """The counts of the answers in a protocol of the user's own."""
-
-    __slots__ = ("_protocol",)
-
-    def __init__(self, protocol: OwnProtocol, slowest: Slowest) -> None:
-        super().__init__(slowest)
-        self._protocol = protocol
-
-    def check(self, body: Any, number: int, sent_ns: int) -> bool:
-        """Count the answer to request *number*. Return whether the answer is right."""
-        self.answered += 1
-        if fault := self._protocol.fault(body, number):
-            self.wrong += 1
-            self.keep_wrong(f"request {number}", fault, "an answer that check() accepts")
-        return not fault

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter_ns
 
-from clients.call_tally import ANSWER_LIMIT_S, CallTally, OwnProtocol, OwnTally
+from clients.call_tally import ANSWER_LIMIT_S, CallTally, OwnTally
 from clients.callers import cached_caller
 from clients.channel import CallFailed, StreamChannel
 from clients.quotas import GIVE_UP_AFTER, numbers
@@ -282,8 +282,8 @@ class CallerClient:
         """Return the task for the requests to one service. Connections that are kept are open."""
         cell = self._cell
         if system.decode:
-            own = OwnProtocol(system)
-            tally: CallTally = OwnTally(own, slowest)
+            own = OwnTally(system, slowest)
+            tally: CallTally = own
             caller = cached_caller(partial(StreamChannel, decode=own.decode, deadline_s=limit_s))
             encode = own.encode
         else:

@@ -90,79 +90,25 @@ def is_readable(sock: socket.socket) -> bool:
     return bool(poll.poll(0))
 
 
-class Deadline:
-    """The deadline for a whole answer. It is needed because a socket's timeout restarts with every
-    byte.
-
-    The first send and receive use only the socket's timeout, which costs nothing. Later ones read
-    the clock.
-    """
-
-    __slots__ = ("_deadline_s", "_sock", "_until", "_waits")
-
-    def __init__(self, sock: socket.socket, deadline_s: float) -> None:
-        self._sock = sock
-        self._deadline_s = deadline_s
-        self._until = 0.0
-        self._waits = 0
-
-    def begin(self) -> None:
-        """Start the time limit of an answer, just before the request is sent."""
-        if self._waits > 1:
-            self._sock.settimeout(self._deadline_s)
-        self._waits = 0
-        self._until = monotonic() + self._deadline_s
-
-    def send(self, data: bytes) -> None:
-        """Send *data*. Raises CallFailed("timeout"), and OSError if the service has closed the
-        connection.
-        """
-        try:
-            sent = self._sock.send(data)
-            while sent < len(data):
-                self._shorten()
-                self._waits = 2
-                sent += self._sock.send(memoryview(data)[sent:])
-        except TimeoutError as error:
-            raise CallFailed(TIMEOUT) from error
-
-    def receive(self) -> bytes:
-        """Return the next received bytes, or b"" if the service has ended the stream. Raises
-        CallFailed.
-        """
-        if self._waits:
-            self._shorten()
-        self._waits += 1
-        try:
-            return self._sock.recv(READ_BYTES)
-        except TimeoutError as error:
-            raise CallFailed(TIMEOUT) from error
-        except OSError as error:
-            raise CallFailed("reset") from error
-
-    def _shorten(self) -> None:
-        left_s = self._until - monotonic()
-        if left_s <= 0:
-            raise CallFailed(TIMEOUT)
-        self._sock.settimeout(left_s)
-
-
 class HttpConnection:
     """A connection for HTTP/1.1. CallFailed says what failed: connect, closed, reset, extra,
     garbled or timeout.
 
+    The deadline is for a whole answer, although a socket's timeout restarts with every byte. The
+    first send and receive use only the socket's timeout, which costs nothing. Later ones read the
+    clock.
     usable: whether the connection can be used for another request; False if the service has
         announced its close
     head: the head of the last answer
     """
 
     __slots__ = (
-        "_deadline",
         "_deadline_s",
         "_parse_head",
-        "_receive",
         "_sock",
         "_tls",
+        "_until",
+        "_waits",
         "head",
         "usable",
     )
@@ -172,19 +118,22 @@ class HttpConnection:
         self._sock = tls.secured(sock, address) if tls else sock
         self._tls = tls
         self._deadline_s = deadline_s
-        self._deadline = Deadline(self._sock, deadline_s)
-        self._receive = self._deadline.receive
+        self._until = 0.0
+        self._waits = 0
         self._parse_head = head_parser()
         self.head = b""
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one request, and return the status and the body of its response."""
-        self._deadline.begin()
+        if self._waits > 1:
+            self._sock.settimeout(self._deadline_s)
+        self._waits = 0
+        self._until = monotonic() + self._deadline_s
         with suppress(
             OSError
         ):  # the service has closed the connection, but its last answer can still be read
-            self._deadline.send(sent)
+            self._send(sent)
         head, rest = self._head(self._read_first())
         interim = 0
         while head.status < 200 and head.status != SWITCHING:  # RFC 9110, 15.2
@@ -219,6 +168,39 @@ class HttpConnection:
     def close(self) -> None:
         """Close the connection."""
         self._sock.close()
+
+    def _send(self, data: bytes) -> None:
+        """Send *data*. Raises CallFailed("timeout"), and OSError if the service has closed the
+        connection.
+        """
+        try:
+            sent = self._sock.send(data)
+            while sent < len(data):
+                self._shorten()
+                self._waits = 2
+                sent += self._sock.send(memoryview(data)[sent:])
+        except TimeoutError as error:
+            raise CallFailed(TIMEOUT) from error
+
+    def _receive(self) -> bytes:
+        """Return the next received bytes, or b"" if the service has ended the stream. Raises
+        CallFailed.
+        """
+        if self._waits:
+            self._shorten()
+        self._waits += 1
+        try:
+            return self._sock.recv(READ_BYTES)
+        except TimeoutError as error:
+            raise CallFailed(TIMEOUT) from error
+        except OSError as error:
+            raise CallFailed("reset") from error
+
+    def _shorten(self) -> None:
+        left_s = self._until - monotonic()
+        if left_s <= 0:
+            raise CallFailed(TIMEOUT)
+        self._sock.settimeout(left_s)
 
     def _head(self, data: bytes) -> tuple[Head, bytes]:
         """Read the head of a response. Return the head, and the bytes of the body that were read

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.messages import BadInput, Json, Message, message
 from core.runtime import RuntimeName
@@ -23,8 +23,7 @@ NONE = "none"  # what users write for the value None of an optional parameter
 MACHINE_PARAMETERS = ("KEEP_AWAKE",)  # a plan may set these parameters for the cells of any system
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of cells, such as NUM_CLIENTS: its name, accepted values, unit and line of help.
 
     same_as:  the parameter whose value is used if this parameter is not given
@@ -111,14 +110,8 @@ def _from_text(text: str) -> Value:
 
 
 def _declared(kind: type, default: Value, meaning: str, *choices: str, **more: Any) -> Any:
-    declared = {
-        "kind": kind,
-        "default": default,
-        "help": Message(msgid=meaning),
-        "choices": choices,
-        **more,
-    }
-    return field(default=default, metadata=declared)
+    own = {"kind": kind, "default": default, "help": Message(msgid=meaning), "choices": choices}
+    return field(default=default, metadata={**own, **more})
 
 
 # They declare a parameter as a field of Cell: a whole number, true or false, one of some words.

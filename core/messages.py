@@ -67,10 +67,9 @@ class Message:
         """
         parts = {"code": self.code, "msgid": self.msgid, "plural": self.plural}
         inner = {name: arg.to_json() for name, arg in self.args.items() if isinstance(arg, Message)}
-        args = {**self.args, **inner}
         return {
             **{name: value for name, value in parts.items() if value},
-            "args": args,
+            "args": {**self.args, **inner},
             "text": str(self),
         }
 

@@ -8,32 +8,27 @@ LoopService follows the protocol Service (core/system.py).
 import asyncio
 import socket
 import threading
-from collections.abc import Callable
 
+from core.cell import Cell
 from core.messages import Json
-from services.listeners import Listener
+from services.listeners import listen
 
 
 class LoopService:
     """A service with one event loop and one listener.
 
-    new_loop: creates the event loop
     counted: the number of answered requests. Only the loop's thread counts, just before it sends an
         answer, because the process may be stopped after the answer
     """
 
-    def __init__(
-        self,
-        listener: Listener,
-        new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
-    ) -> None:
-        self.listeners = [listener]
-        self._new_loop = new_loop
+    def __init__(self, cell: Cell, service_id: int, folder: str) -> None:
+        self.listeners = listen(cell, service_id, folder)
+        self._cell = cell
         self.counted = 0
 
     def start(self) -> None:
         """Start the event loop and wait until it accepts connections."""
-        accepting, runner = threading.Event(), asyncio.Runner(loop_factory=self._new_loop)
+        accepting, runner = threading.Event(), asyncio.Runner(loop_factory=self.new_loop)
         threading.Thread(
             target=runner.run, args=(self._serve(accepting),), name="event loop", daemon=True
         ).start()
@@ -46,6 +41,10 @@ class LoopService:
     def reset(self) -> None:
         """Set the counter to zero."""
         self.counted = 0
+
+    def new_loop(self) -> asyncio.AbstractEventLoop:
+        """Create the event loop."""
+        return asyncio.new_event_loop()
 
     async def accept(self, sock: socket.socket) -> None:
         """Begin to accept connections on the listening socket *sock*."""

@@ -79,15 +79,14 @@ class Listener:
             Path(self.address).unlink(missing_ok=True)
 
 
-def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[Listener]:
-    """Create the listening sockets of one service, as many as *sockets*, for TCP or Unix sockets.
-    Raises OSError.
+def listen(cell: Cell, service_id: int, folder: str) -> list[Listener]:
+    """Create the listening sockets of one service, for TCP or Unix sockets: one, or as many as the
+    cell says if its system reads NUM_MULTI_SOCKET. Raises OSError.
     """
+    numbers = range(cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1)
     if cell.transport == "tcp":
-        return [listen_tcp() for _ in range(sockets)]
-    return [
-        _listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in range(sockets)
-    ]
+        return [listen_tcp() for _ in numbers]
+    return [_listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in numbers]
 
 
 def listen_tcp() -> Listener:

@@ -295,33 +295,7 @@ def _is_busy(loop: Loop) -> bool:
         return loop.busy >= 0
 
 
-class Shared:
-    """The dispatch strategy `any`: all workers wait for readable sockets on one shared watch, such
-    as an epoll.
-    """
-
-    def __init__(self, watch: SocketWatch) -> None:
-        self._watch = watch
-        self.add, self.resume = watch.add, watch.arm
-        self.forget, self.holds = watch.forget, watch.holds
-
-    def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Run worker number *worker* for ever. serve(fd) returns whether to wait for the socket
-        *fd* again.
-        """
-        wait, arm = self._watch.wait, self._watch.arm
-        while True:
-            for fd in wait():
-                if serve(fd):
-                    arm(fd)
-
-    def pause(self, fd: int) -> None:
-        """Do nothing: a socket that is being served is not watched for data anyway before resume()
-        is called.
-        """
-
-
-def dispatch_of(cell: Cell) -> Shared | Loops:
+def dispatch_of(cell: Cell) -> SocketWatch | Loops:
     """Create the object that gives each readable socket to one worker as the parameter DISPATCH of
     *cell* says. threaded.py calls its run, add, pause, resume, forget and holds.
 
@@ -331,6 +305,6 @@ def dispatch_of(cell: Cell) -> Shared | Loops:
     workers = cell.num_workers_per_api_service
     dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch
     if dispatch == "any":
-        return Shared(make_watch(cell.selector, cell.select_mode))
+        return make_watch(cell.selector, cell.select_mode)
     watches = [make_watch(cell.selector, cell.select_mode, shared=False) for _ in range(workers)]
     return Loops(watches, active=1 if dispatch == "leader" else workers)

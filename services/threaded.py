@@ -53,8 +53,8 @@ class PooledService:
     ever.
     """
 
-    def __init__(self, listeners: list[Listener], cell: Cell) -> None:
-        self.listeners = listeners
+    def __init__(self, cell: Cell, service_id: int, folder: str) -> None:
+        self.listeners = listen(cell, service_id, folder)
         self._cell = cell
         self._workers = [WorkerCount() for _ in range(cell.num_workers_per_api_service)]
         self._parked = ParkedConnections()
@@ -86,12 +86,12 @@ class PooledService:
 
 
 class FreshService(PooledService):
-    """A service that answers one request per connection. A client has READ_DEADLINE_S to send the
-    whole request.
+    """The service of system 1, which answers one request per connection. A client has
+    READ_DEADLINE_S to send the whole request.
     """
 
-    def __init__(self, listeners: list[Listener], cell: Cell) -> None:
-        super().__init__(listeners, cell)
+    def __init__(self, cell: Cell, service_id: int, folder: str) -> None:
+        super().__init__(cell, service_id, folder)
         self._accepted: SimpleQueue[Connection] = SimpleQueue()
         self._pause = threading.Event()
 
@@ -158,15 +158,15 @@ class FreshService(PooledService):
 
 
 class CachedService(PooledService):
-    """A service that keeps its connections. One over NUM_MAX_CONNS is answered with 503 and
-    closed.
+    """The service of systems 2 and 4, which keeps its connections. One over NUM_MAX_CONNS is
+    answered with 503 and closed.
     """
 
-    def __init__(self, listeners: list[Listener], cell: Cell) -> None:
-        super().__init__(listeners, cell)
+    def __init__(self, cell: Cell, service_id: int, folder: str) -> None:
+        super().__init__(cell, service_id, folder)
         self._dispatch = dispatch_of(cell)
         self._max_conns = cell.num_max_conns
-        self._listening = {listener.sock.fileno(): listener for listener in listeners}
+        self._listening = {listener.sock.fileno(): listener for listener in self.listeners}
         self._cache: dict[int, Connection] = {}
         self._admitting = threading.Lock()
         self._closed: list[tuple[str, int]] = []
@@ -289,18 +289,3 @@ class CachedService(PooledService):
         self._dispatch.forget(connection.fd)
         del self._cache[connection.fd]
         self._closed.append((connection.listener.address, connection.requests))
-
-
-def threaded_service(cell: Cell, service_id: int, folder: str) -> FreshService:
-    """Create a service with one listening socket and no connection cache (system 1)."""
-    return FreshService(listen(cell, service_id, folder), cell)
-
-
-def cached_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create a service with one listening socket and a connection cache (system 2)."""
-    return CachedService(listen(cell, service_id, folder), cell)
-
-
-def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create a service with several listening sockets and a connection cache (system 4)."""
-    return CachedService(listen(cell, service_id, folder, cell.num_multi_socket), cell)

@@ -7,6 +7,7 @@ also the HTTP status.
 """
 
 import socket
+from dataclasses import replace
 
 from tornado.http1connection import HTTP1Connection
 from tornado.httpserver import HTTPServer
@@ -17,7 +18,6 @@ from core.messages import Json
 from core.wire import MAX_FRAME_BYTES
 from core.work import Refused, decode, error_answer, route
 from services.event_loop import LoopService
-from services.listeners import listen_tcp
 
 
 @stream_request_body
@@ -92,5 +92,5 @@ class TornadoService(LoopService):
 
 
 def tornado_service(cell: Cell, service_id: int, folder: str) -> TornadoService:
-    """Create the service of system 3, Tornado. The service listens on a free TCP port."""
-    return TornadoService(listen_tcp())
+    """Create the service of system 3, Tornado, which always listens on a TCP port."""
+    return TornadoService(replace(cell, transport="tcp"), service_id, folder)

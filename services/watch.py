@@ -3,7 +3,8 @@
 A watch gives each readable socket to one worker, and does not watch the socket again until arm() is
 called. The workers wait on the watch themselves, without a watcher thread or a queue.
 
-loops.py makes watches with make_watch(), and its workers call wait() and arm() for each request.
+loops.py makes watches with make_watch(), and workers call wait() and arm() for each request. With
+DISPATCH `any`, a service calls a watch itself: run(), add(), pause(), resume(), forget(), holds().
 SocketWatch says what each kind must do. After forget(), the same number may be another socket.
 """
 
@@ -37,6 +38,25 @@ class SocketWatch:
         arm() is called.
         """
         raise NotImplementedError
+
+    def run(self, worker: int, serve: Callable[[int], bool]) -> None:
+        """Run worker number *worker* for ever, as DISPATCH `any` says. serve(fd) returns whether to
+        wait for the socket *fd* again.
+        """
+        wait, arm = self.wait, self.arm
+        while True:
+            for fd in wait():
+                if serve(fd):
+                    arm(fd)
+
+    def pause(self, fd: int) -> None:
+        """Do nothing: a socket that is being served is not watched anyway before resume() is
+        called.
+        """
+
+    def resume(self, fd: int) -> None:
+        """Watch the socket *fd* again after pause()."""
+        self.arm(fd)
 
     def forget(self, fd: int) -> None:
         """Stop watching the socket *fd*, because the worker that serves the socket is about to

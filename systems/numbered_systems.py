@@ -1,8 +1,9 @@
 """Declare systems 1 to 4, gilscope's own services.
 
 core.system.System explains the fields, and systems/__init__.py finds SYSTEMS. Services and clients
-are named as "module:function", so that only the children that need them import them. `reads` has
-the parameters beside System.common; another one gives the cells of the system new ids.
+are named as "module:function" or "module:class", so that only the children that need them import
+them. `reads` has the parameters beside System.common; another one gives the cells of the system new
+ids.
 """
 
 from functools import partial
@@ -19,7 +20,7 @@ SYSTEMS = (
         name="fresh",
         title=message("Single socket, no connection cache"),
         reads=("NUM_WORKERS_PER_API_SERVICE", "TRANSPORT"),
-        service="services.threaded:threaded_service",
+        service="services.threaded:FreshService",
         caller="clients.callers:fresh_caller",
         native_service=Program(name="calc-service", arguments=("--child", "--fresh")),
         native_client=FRESH,
@@ -37,7 +38,7 @@ SYSTEMS = (
             "DISPATCH",
             "TRANSPORT",
         ),
-        service="services.threaded:cached_service",
+        service="services.threaded:CachedService",
         caller="clients.callers:framed_caller",
         native_service=Program(name="calc-service", arguments=("--child",)),
         native_client=FRAMED,
@@ -68,7 +69,7 @@ SYSTEMS = (
             "DISPATCH",
             "TRANSPORT",
         ),
-        service="services.threaded:multi_socket_service",
+        service="services.threaded:CachedService",
         caller="clients.callers:pool_caller",
         native_service=Program(name="calc-service", arguments=("--child",)),
         native_client=FRAMED,

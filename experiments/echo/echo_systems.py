@@ -44,12 +44,12 @@ SYSTEMS = (
     _in_python(
         name="echo-asyncio",
         title=message("asyncio (Python)"),
-        service="experiments.echo.python_servers:asyncio_service",
+        service="experiments.echo.python_servers:EchoLoop",
     ),
     _in_python(
         name="echo-uvloop",
         title=message("uvloop (Python with libuv)"),
-        service="experiments.echo.python_servers:uvloop_service",
+        service="experiments.echo.python_servers:EchoUvloop",
         requirements="requirements/uvloop.txt",
         request_cpu_us=40,
     ),
@@ -57,7 +57,7 @@ SYSTEMS = (
         name="echo-pool",
         title=message("selector and thread pool (Python)"),
         reads=(*ECHO_READS, "NUM_WORKERS_PER_API_SERVICE", "SELECTOR"),
-        service="experiments.echo.python_servers:pool_service",
+        service="experiments.echo.python_servers:EchoPool",
     ),
     _hosted("echo-asio", message("Boost.Asio (C++)")),
     _hosted("echo-coroutine", message("Boost.Asio with coroutines (C++)")),

@@ -3,8 +3,8 @@ own connection cache with a worker pool (services/threaded.py).
 
 Source of the Protocol: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
 
-echo_systems.py names the three functions *_service. services/event_loop.py has the base class of
-EchoLoop and its hooks. Echo.data_received() runs for each message, in the event loop, and counts
+echo_systems.py names EchoLoop, EchoUvloop and EchoPool. services/event_loop.py has the base class
+of EchoLoop and its hooks. Echo.data_received() runs for each message, in the event loop, and counts
 bytes in `counted`. CachedService calls EchoPool._connection() for each new connection and _server()
 for each worker; the function that _server() returns runs for each message.
 """
@@ -17,19 +17,13 @@ from typing import Any, cast
 
 from core.cell import Cell
 from services.event_loop import LoopService
-from services.listeners import Listener, Reach, listen
+from services.listeners import Listener, Reach
 from services.service_connection import READ_BYTES, Connection, set_options
 from services.threaded import CachedService, WorkerCount
 
 
 class EchoLoop(LoopService):
     """An echo service, which counts bytes in place of requests."""
-
-    def __init__(
-        self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell
-    ) -> None:
-        super().__init__(listener, new_loop)
-        self._cell = cell
 
     def counters(self) -> dict[str, Any]:
         """Return the number of echoed messages: the echoed bytes divided by the message size."""
@@ -41,6 +35,17 @@ class EchoLoop(LoopService):
         await (loop.create_unix_server if self._cell.transport == "unix" else loop.create_server)(
             lambda: Echo(self, self._cell), sock=sock
         )
+
+
+class EchoUvloop(EchoLoop):
+    """An echo service in an event loop of uvloop."""
+
+    def new_loop(self) -> asyncio.AbstractEventLoop:
+        """Create the event loop."""
+        from uvloop import new_event_loop
+
+        loop: asyncio.AbstractEventLoop = new_event_loop()
+        return loop
 
 
 class Echo(asyncio.Protocol):
@@ -70,20 +75,6 @@ class Echo(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._transport.resume_reading()
-
-
-def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Create an echo service that runs in asyncio's own event loop, with the
-    parameters of *cell*.
-    """
-    return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
-
-
-def uvloop_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Create an echo service that runs in a uvloop event loop, with the parameters of *cell*."""
-    from uvloop import new_event_loop
-
-    return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)
 
 
 class EchoPool(CachedService):
@@ -129,10 +120,3 @@ class EchoPool(CachedService):
             return b""
         except OSError:
             return None
-
-
-def pool_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
-    """Create an echo service with a worker pool, with the parameters of *cell*. Its sockets already
-    listen.
-    """
-    return EchoPool(listen(cell, service_id, folder), cell)

@@ -10,7 +10,7 @@ from typing import Any
 
 import reqwestclient
 
-from core.system import Client
+from clients.quotas import WorkerClient
 from experiments.http_clients.threads import ThreadClient
 from experiments.http_clients.workers import Library, UrlConnection
 
@@ -49,7 +49,7 @@ client = partial(
 )
 
 
-def async_client(*of_cell: Any) -> Client:
+def async_client(*of_cell: Any) -> WorkerClient[Any]:
     """Return the client for asyncio. The blocking client does not load asyncio, so it is imported
     late.
     """

@@ -64,7 +64,7 @@ def _alternative(
     """Return a System for a server of another project, which is compared with gilscope's own
     servers.
 
-    service: a function of this folder, or a command, which contains {host}
+    service: a class of this folder, or a command, which contains {host}
     packages: name of its file in requirements, or "" if it needs no packages
     """
     is_command = "{host}" in service
@@ -95,40 +95,40 @@ _pooled = partial(_http, reads=("NUM_WORKERS_PER_API_SERVICE",))
 
 SPEAK_OUR_FRAMES = (
     _framed(
-        "alt-anyio", message("AnyIO on asyncio, one loop"), "anyio_app:anyio_service", "anyio", 150
+        "alt-anyio", message("AnyIO on asyncio, one loop"), "anyio_app:AnyioService", "anyio", 150
     ),
     _framed(
         "alt-asyncio-protocol",
         message("asyncio.Protocol, one loop"),
-        "asyncio_servers:asyncio_service",
+        "asyncio_servers:FramesService",
         "",
         90,
     ),
     _framed(
         "alt-asyncio-streams",
         message("asyncio streams, one loop"),
-        "asyncio_servers:streams_service",
+        "asyncio_servers:StreamsService",
         "",
         110,
     ),
     _framed(
         "alt-socketserver",
         message("socketserver, thread per connection"),
-        "thread_servers:socketserver_service",
+        "thread_servers:SocketserverService",
         "",
         80,
     ),
     _framed(
         "alt-tornado-tcp",
         message("Tornado TCPServer, one loop"),
-        "tornado_tcp:tornado_tcp_service",
+        "tornado_tcp:TornadoTcpService",
         "tornado",
         150,
     ),
     _framed(  # with a loop factory, as uvloop.readthedocs.io/user recommends
         "alt-uvloop",
         message("asyncio.Protocol on uvloop, one loop"),
-        "asyncio_servers:uvloop_service",
+        "asyncio_servers:UvloopService",
         "uvloop",
         80,
     ),

@@ -4,7 +4,7 @@ event loop.
 AnyIO's documentation recommends receive_exactly on a BufferedByteReceiveStream to read by length.
 Source: anyio.readthedocs.io/en/stable/streams.html
 
-alt_systems.py names anyio_service(). services/event_loop.py has the base class and its hooks. As in
+alt_systems.py names AnyioService. services/event_loop.py has the base class and its hooks. As in
 all services of the league, frames are those of core/wire.py and answers those of core/work.py.
 """
 
@@ -15,12 +15,10 @@ from anyio import BrokenResourceError, EndOfStream, IncompleteRead
 from anyio.abc import SocketAttribute, SocketListener, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from experiments.league.frame_lengths import HEADER_BYTES, body_bytes, refusal, refused
 from services.event_loop import LoopService
-from services.listeners import listen
 
 
 class AnyioService(LoopService):
@@ -48,8 +46,3 @@ class AnyioService(LoopService):
                 await stream.send(refusal(size))
             except (IncompleteRead, EndOfStream, BrokenResourceError):
                 pass
-
-
-def anyio_service(cell: Cell, service_id: int, folder: str) -> LoopService:
-    """Return the service for the measurement *cell*. Its socket is already listening."""
-    return AnyioService(listen(cell, service_id, folder)[0])

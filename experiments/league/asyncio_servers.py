@@ -9,20 +9,18 @@ Protocols: callbacks for received data, which is asyncio's faster, low-level int
     libraries. The event loop is asyncio's or uvloop's.
     Source: docs.python.org/3/library/asyncio-protocol.html
 
-alt_systems.py names the three functions *_service. services/event_loop.py has the base class and
-its hooks.
+alt_systems.py names the three services. services/event_loop.py has the base class and its hooks.
 """
 
 import asyncio
 import socket
 from typing import cast
 
-from core.cell import Cell
 from core.wire import Frames, frame
 from core.work import answer
 from experiments.league.frame_lengths import HEADER_BYTES, body_bytes, refusal, refused
 from services.event_loop import LoopService
-from services.listeners import Reach, listen
+from services.listeners import Reach
 
 
 class FramesProtocol(asyncio.Protocol):
@@ -57,18 +55,15 @@ class FramesService(LoopService):
         await asyncio.get_running_loop().create_server(lambda: FramesProtocol(self), sock=sock)
 
 
-def asyncio_service(cell: Cell, service_id: int, folder: str) -> LoopService:
-    """Return the service for the measurement *cell* in asyncio's own event loop."""
-    return FramesService(listen(cell, service_id, folder)[0])
+class UvloopService(FramesService):
+    """The same in an event loop of uvloop, with a loop factory as its documentation recommends."""
 
+    def new_loop(self) -> asyncio.AbstractEventLoop:
+        """Create the event loop."""
+        from uvloop import new_event_loop
 
-def uvloop_service(cell: Cell, service_id: int, folder: str) -> LoopService:
-    """Return the service for the measurement *cell*, with a loop factory as uvloop's documentation
-    recommends.
-    """
-    from uvloop import new_event_loop
-
-    return FramesService(listen(cell, service_id, folder)[0], new_event_loop)
+        loop: asyncio.AbstractEventLoop = new_event_loop()
+        return loop
 
 
 class StreamsService(LoopService):
@@ -90,10 +85,3 @@ class StreamsService(LoopService):
             pass
         finally:
             writer.close()
-
-
-def streams_service(cell: Cell, service_id: int, folder: str) -> LoopService:
-    """Return a service that uses asyncio streams, for the measurement *cell*. The service's socket
-    already listens.
-    """
-    return StreamsService(listen(cell, service_id, folder)[0])

@@ -5,7 +5,7 @@
 not delay the end of the process.
 Source: docs.python.org/3/library/socketserver.html
 
-alt_systems.py names socketserver_service(). SocketserverService follows the protocol Service
+alt_systems.py names SocketserverService, which follows the protocol Service
 (core/system.py). Each connection has a counter of its own, so threads share none.
 """
 
@@ -26,13 +26,12 @@ class _Server(ThreadingTCPServer):
 
 
 class SocketserverService:
-    """A service that runs a server of socketserver on a thread.
-
-    listener: open already, so that early connections wait in its backlog
+    """A service that runs a server of socketserver on a thread. Early connections wait in the
+    backlog of its listener.
     """
 
-    def __init__(self, listener: Listener) -> None:
-        self.listeners = [listener]
+    def __init__(self, cell: Cell, service_id: int, folder: str) -> None:
+        self.listeners = listen(cell, service_id, folder)
         self._counts: list[WorkerCount] = []  # one for each connection, also for those that ended
 
     def start(self) -> None:
@@ -75,10 +74,3 @@ def _server(listener: Listener, counts: list[WorkerCount]) -> BaseServer:
     server.socket.close()
     server.socket = listener.sock
     return server
-
-
-def socketserver_service(cell: Cell, service_id: int, folder: str) -> SocketserverService:
-    """Return the socketserver service for the measurement *cell*. Its socket is
-    already listening.
-    """
-    return SocketserverService(listen(cell, service_id, folder)[0])

@@ -4,7 +4,7 @@ event loop.
 It follows the example in TCPServer's documentation, with read_bytes for the length and the body.
 Source: www.tornadoweb.org/en/stable/tcpserver.html
 
-alt_systems.py names tornado_tcp_service(). services/event_loop.py has the base class and its hooks.
+alt_systems.py names TornadoTcpService. services/event_loop.py has the base class and its hooks.
 """
 
 import socket
@@ -12,12 +12,10 @@ import socket
 from tornado.iostream import IOStream, StreamClosedError
 from tornado.tcpserver import TCPServer
 
-from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from experiments.league.frame_lengths import HEADER_BYTES, body_bytes, refusal, refused
 from services.event_loop import LoopService
-from services.listeners import listen
 
 
 class _Server(TCPServer):
@@ -45,8 +43,3 @@ class TornadoTcpService(LoopService):
     async def accept(self, sock: socket.socket) -> None:
         """Begin to accept connections on the listening socket *sock*."""
         _Server(self).add_socket(sock)
-
-
-def tornado_tcp_service(cell: Cell, service_id: int, folder: str) -> LoopService:
-    """Return the service for the measurement *cell*. Its socket is already listening."""
-    return TornadoTcpService(listen(cell, service_id, folder)[0])

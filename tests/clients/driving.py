@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
 
 from clients.callers import CachedCaller
 from clients.channel import CallFailed, FramedChannel
 from clients.drive import CallerClient
 from core.cell import Cell
+from core.messages import Json
 from core.system import COMMON, Caller, Channel
 from systems import find
 from tests.native.loadgen_peers import Script, read_frame, scripted
@@ -78,12 +78,12 @@ def services(*scripts: Script) -> Iterator[list[list[str]]]:
         yield [[stack.enter_context(scripted(script, read_frame)).address] for script in scripts]
 
 
-def called(*outcomes: bytes | str) -> tuple[FakeCaller, dict[str, Any]]:
+def called(*outcomes: bytes | str) -> tuple[FakeCaller, Json]:
     """The caller, and what a client says of as many requests as there are outcomes."""
     caller = FakeCaller(outcomes)
     with client(lambda addresses, connect_ns: caller, [["a"]], NUM_REQUESTS_PER_CLIENT=len(outcomes)) as one:
         return caller, one.run()
 
 
-def counts(result: dict[str, Any]) -> tuple[int, int, dict[str, int]]:
+def counts(result: Json) -> tuple[int, int, dict[str, int]]:
     return result["answered"], result["wrong"], result["errors"]

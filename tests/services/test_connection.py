@@ -25,8 +25,8 @@ def test_a_peer_that_does_not_hang_up_is_hung_up_on(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_tcp_socket_is_on_loopback_and_answers_without_delay(short_folder: Path) -> None:
-    cell = Cell.build(system="4", runtime="3.14", reads=find("4").parameters, values={"TRANSPORT": "tcp"})
-    (listener,) = listen(cell, 3, str(short_folder), sockets=1)
+    cell = Cell.build(system="2", runtime="3.14", reads=find("2").parameters, values={"TRANSPORT": "tcp"})
+    (listener,) = listen(cell, 3, str(short_folder))
     assert listener.address.startswith("127.0.0.1:")
     address = listener.sock.getsockname()
     with listener.sock, socket.create_connection(address), listener.sock.accept()[0] as accepted:

@@ -15,15 +15,11 @@ CHURN = """
 import json, socket, sys, threading
 from core.cell import Cell
 from services.threaded import CachedService
-from services.listeners import Listener
 
-listening = socket.socket(socket.AF_UNIX)
-listening.bind(sys.argv[1])
-listening.listen(1000)
-listeners = [Listener(listening, sys.argv[1])]
 cell = Cell(system="2", runtime="", reads=(), num_workers_per_api_service=3, dispatch=sys.argv[2])
-service = CachedService(listeners, cell)
+service = CachedService(cell, 0, sys.argv[1])
 service.start()
+(listener,) = service.listeners
 errors, going = [], threading.Event()
 going.set()
 
@@ -31,7 +27,7 @@ def come_and_go():
     while going.is_set():
         peers = [socket.socket(socket.AF_UNIX) for _ in range(20)]
         for peer in peers:
-            peer.connect(sys.argv[1])
+            peer.connect(listener.address)
         for peer in peers:
             peer.close()
 
@@ -60,7 +56,7 @@ print(json.dumps(sorted(set(errors))))
 def test_counting_does_not_mind_connections_that_come_and_go(name: str, dispatch: str, short_folder: Path) -> None:
     runtime = runtime_or_skip(name)
     python = [str(runtime.interpreter.executable), "-s"]
-    command = [*python, "-c", CHURN, str(short_folder / "s"), dispatch]
+    command = [*python, "-c", CHURN, str(short_folder), dispatch]
     done = subprocess.run(
         command,
         cwd=REPOSITORY,
