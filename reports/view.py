@@ -19,7 +19,6 @@ from analysis.routes import Route, routes
 from analysis.settings import Settings, service_names
 from analysis.steps import OF_VALUES
 from core.messages import Message
-from record.saved_plan import Machine, SavedPlan
 from record.saved_run import CellResult, Run
 
 
@@ -28,11 +27,13 @@ class View:
     changes of the run have no effect on a cached fact.
 
     titles: the titles of systems, by number or name (titles() in lab/run/runs.py)
+    names:  the names that reports show for a user's service without a name
     """
 
     def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:
-        self.run = run
+        self.run, self.plan, self.machine = run, run.plan, run.machine
         self.titles = dict(titles or {})
+        self.names = service_names(run.plan.user_service)
 
     @cached_property
     def cells(self) -> Cells:
@@ -131,11 +132,6 @@ class View:
         """Return the names of the run's settings."""
         return Settings(self.rows, self.titles, self.names)
 
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """Return the names that reports show for a user's service without a name."""
-        return service_names(self.plan.user_service)
-
     @property
     def headings(self) -> dict[str, str]:
         """Return the names of services, and the titles of gilscope's systems by number, for the
@@ -155,16 +151,6 @@ class View:
     def looks(self) -> dict[str, int]:
         """Return the index of each arm's style, from 0. It is the same in every plot and table."""
         return {arm: place for place, arm in enumerate(self.cells.arms)}
-
-    @property
-    def plan(self) -> SavedPlan:
-        """Return the plan of the run."""
-        return self.run.plan
-
-    @property
-    def machine(self) -> Machine:
-        """Return the facts that the run recorded about its machine."""
-        return self.run.machine
 
     @cached_property
     def is_timed(self) -> bool:

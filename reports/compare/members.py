@@ -40,6 +40,7 @@ SURROUNDINGS = {
     "os": message("the operating system"),
     "kernel": message("the kernel"),
     "governor": message("the frequency governor"),
+    "commit": message("the commit of gilscope"),
 }
 # As MACHINE: runs that differ in these cannot be compared.
 METHOD = {
@@ -95,11 +96,10 @@ class Member:
         """The facts that may differ between compared runs, such as kernel, commit of gilscope,
         builds and packages.
         """
-        machine, labels = (
-            self.view.machine,
-            {**SURROUNDINGS, "commit": message("the commit of gilscope")},
-        )
-        facts = {label: verbatim(_fact(getattr(machine, name))) for name, label in labels.items()}
+        facts = {
+            label: verbatim(_fact(getattr(self.view.machine, name)))
+            for name, label in SURROUNDINGS.items()
+        }
         for runtime, known in self.view.run.runtimes.items():
             build = {**build_facts(known), message("build"): verbatim(_fact(known.build))}
             build |= {
@@ -213,13 +213,8 @@ def _fact(value: Any) -> str:
 def _value(value: Any) -> Message:
     """Return the value of a run's condition, such as its CPU or its warm-up, as text."""
     if isinstance(value, Warmup):
-        value = (
-            f"{100 * value.share:g} %"
-            if value.share
-            else f"{value.seconds:g} s"
-            if value.seconds
-            else 0
-        )
+        seconds = f"{value.seconds:g} s" if value.seconds else 0
+        value = f"{100 * value.share:g} %" if value.share else seconds
     if isinstance(value, tuple):
         value = ", ".join(map(str, value))
     return UNKNOWN if value is None else verbatim(str(value)) if value else NONE

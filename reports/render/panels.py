@@ -45,7 +45,7 @@ ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = (
     0.26,
 )  # the second leaves room for the label of the scale
 LINK = "#cells:"  # start of a mark's URL, which figures.py makes a link of the page
-STYLE = CSS.with_name("plots.mplstyle")  # a file; figures.STYLE is CSS
+STYLE = CSS.with_name("plots.mplstyle")
 COLOURED: dict[Any, Any] = {
     "text.color": COLOURS["ink"],
     "grid.color": COLOURS["hair"],
