@@ -20,7 +20,7 @@ from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 
 if TYPE_CHECKING:
-    from reports.document.model import Document
+    from reports.document import Document
 
 # The text of RUNTIME names this default, too.
 DEFAULT_RUNTIME = "3.14t"
@@ -94,8 +94,8 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
 
     runtime, version: the runtime's name and its Python version
     """
-    from reports.document.model import Document, Section
-    from reports.document.shapes import col, table
+    from reports.document import Document, Section
+    from reports.tables import col, table
 
     pure = [one for one in findings if one.passes and not (one.direct or one.modules)]
     title = plural(

@@ -36,8 +36,8 @@ def main(arguments: Sequence[str]) -> int:
     The status is 0. With --fail-if-slower, it is 3 if a run is slower by more than SHARE, and 1 if
     that is unclear.
     """
+    from reports.compare import members
     from reports.compare.compared_runs import compare_runs
-    from reports.compare.members import members
     from reports.view import View
 
     parser = output.parser("compare", arguments)

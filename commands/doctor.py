@@ -17,7 +17,7 @@ from lab.machine.machine_rules import Finding, judge_machine
 from lab.native import programs
 
 if TYPE_CHECKING:
-    from reports.document.model import Section
+    from reports.document import Section
 
 NOT_SHOWN = message("this machine does not show it")
 # by Finding.good, which is None if the check was impossible: the text, and its state for renderers
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def findings_section(findings: Sequence[Finding]) -> "Section":
     """Return a section with a table of all checks, the remedies of failed checks, and a summary."""
-    from reports.document.model import Section, plain_table, words
+    from reports.document import Section, plain_table, words
 
     title, total = message("The machine"), _summary(findings)
     lines = [

@@ -26,7 +26,7 @@ from lab.machine import host
 from record.run_file import plain
 
 if TYPE_CHECKING:
-    from reports.document.model import Table
+    from reports.document import Table
 
 
 _seconds = "{:.1f} s".format
@@ -64,7 +64,7 @@ def cell_table(plan: Plan, cores: int) -> "Table":
     estimated time. The times of a search depend on the service.
     """
     from analysis.settings import parameter_values, varying
-    from reports.document.shapes import Col, col, table
+    from reports.tables import Col, col, table
 
     names = varying(plan.cells())
     is_targets = bool(plan.user_service and plan.user_service.targets)

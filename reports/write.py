@@ -15,7 +15,7 @@ from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import NOTHING, Message, message, verbatim
 from record.saved_run import PLOTS
-from reports.document.model import Document, Figure, Section
+from reports.document import Document, Figure, Section
 from reports.exports import FINDINGS, PAGE
 from reports.exports.texts import sheets
 from reports.render.html import page

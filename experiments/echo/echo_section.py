@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from analysis.contests import contests
 from core.messages import message
-from reports.document.model import Section
+from reports.document import Section
 from reports.parts import contest as shared
 from reports.view import View
 

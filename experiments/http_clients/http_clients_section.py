@@ -18,7 +18,7 @@ from experiments.http_clients.http_clients_section_workers import (
     UNDECLARED,
     serialisation,
 )
-from reports.document.model import (
+from reports.document import (
     ABSENT,
     Axis,
     Curve,
@@ -29,8 +29,8 @@ from reports.document.model import (
     estimate,
     traced,
 )
-from reports.document.shapes import col
 from reports.parts import contest as shared
+from reports.tables import col
 from reports.view import View
 
 PLACE = 12  # in the order of sections (reports/sections/__init__.py)

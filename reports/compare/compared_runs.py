@@ -38,7 +38,7 @@ from core.messages import (
 from record.comparison import Verdict
 from record.run_file import plain
 from record.saved_run import CellResult
-from reports.compare.members import (
+from reports.compare import (
     DIFFERENT,
     LEAST,
     NONE,
@@ -47,9 +47,9 @@ from reports.compare.members import (
     obstacles,
     runs_section,
 )
-from reports.document.model import ABSENT, Document, Section, Table, number
-from reports.document.shapes import Col, col
+from reports.document import ABSENT, Document, Section, Table, number
 from reports.parts.comparison_table import forest
+from reports.tables import Col, col
 
 TITLE = message("Comparison")
 OTHER = message("the other run")

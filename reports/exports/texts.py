@@ -58,7 +58,7 @@ def sheets(view: View) -> dict[str, Callable[[], str]]:
 
 
 # first characters of what a spreadsheet takes for a formula; the last four are full-width = + - @
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 # a number or a dash is harmless, although it may begin with such a character
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?|-", re.ASCII)
 # columns that are attributes of Route, of the compared JudgedRatio, and of CellResult

@@ -2,5 +2,5 @@
 
 Callers are reports/sections, the sections of experiments, and a few commands. Most parts take a
 View (reports/view.py), which has the facts of one run. They return messages, tables and sections
-(reports/document/model.py), which reports/render turns into text. No part prints or writes a file.
+(reports/document.py), which reports/render turns into text. No part prints or writes a file.
 """

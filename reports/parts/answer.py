@@ -36,8 +36,7 @@ from core.messages import (
     verbatim,
 )
 from core.request_plan import Request
-from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
-from reports.document.shapes import Col, col, table
+from reports.document import ABSENT, Datum, Section, Table, plain_table, words
 from reports.parts import swept_values as sweeps
 from reports.parts.best_settings import best_sentences
 from reports.parts.comparison_table import lacks_verdict
@@ -52,6 +51,7 @@ from reports.parts.headline import (
     tails_text,
 )
 from reports.parts.run_words import command_line, missing_runtimes, more_blocks_command
+from reports.tables import Col, col, table
 from reports.view import View
 
 # of the table of several settings: its lines and the names of settings above them, except the first

@@ -20,8 +20,8 @@ from analysis.formats import percent, whole
 from analysis.settings import about, parameter_values, place_in_plan, varying
 from analysis.stats import Estimate
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
-from reports.document.model import Datum, Table, traced
-from reports.document.shapes import Col, col, table
+from reports.document import Datum, Table, traced
+from reports.tables import Col, col, table
 from reports.view import View
 
 BEST_MARK = "* "  # before the figure of the best setting of a runtime (Datum.mark)

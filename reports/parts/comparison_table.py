@@ -18,8 +18,8 @@ from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
 from core.messages import NOTHING, SENTENCES, Message, listed, message
 from record.comparison import JudgedRatio, RatioInterval
-from reports.document.model import Datum, Strip, Table, number, words
-from reports.document.shapes import Col, col, table
+from reports.document import Datum, Strip, Table, number, words
+from reports.tables import Col, col, table
 from reports.view import View
 
 Item = TypeVar("Item")

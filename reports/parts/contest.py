@@ -19,8 +19,9 @@ from analysis.formats import Form, hundredths
 from analysis.metrics import METRICS, Metric
 from analysis.stats import Estimate
 from core.messages import NOTHING, Message, listed, message, verbatim
-from reports.document.model import Datum, Section, Table, traced
-from reports.document.shapes import (
+from reports.document import Datum, Section, Table, traced
+from reports.parts.run_words import absent_sentences
+from reports.tables import (
     CellValue,
     Col,
     bar,
@@ -30,7 +31,6 @@ from reports.document.shapes import (
     of_row,
     table,
 )
-from reports.parts.run_words import absent_sentences
 from reports.view import View
 
 KEY = "record"  # id of the section; a report has at most one ranking

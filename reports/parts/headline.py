@@ -27,7 +27,7 @@ from core.messages import (
     listed,
     message,
 )
-from reports.document.model import ABSENT
+from reports.document import ABSENT
 from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 

@@ -16,9 +16,9 @@ from analysis.comparing import Comparison, packages_at
 from analysis.settings import about, parameter_values, value_text, varying
 from core.cell import NONE
 from core.messages import NOTHING, SEMICOLON, Arg, Message, listed, message, plural
-from reports.document.model import Table, traced, words
-from reports.document.shapes import Col, col, table
+from reports.document import Table, traced, words
 from reports.parts.headline import main_headline, ratio_text, tails_text
+from reports.tables import Col, col, table
 from reports.view import View
 
 TITLE = message("Comparison of parameter values")

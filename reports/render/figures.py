@@ -20,7 +20,7 @@ from matplotlib.figure import Figure as Drawing
 
 from core.languages import Language, Printable
 from core.messages import Message
-from reports.document.model import Figure, Panel
+from reports.document import Figure, Panel
 from reports.render import panels
 from reports.render.html import environment
 from reports.render.panels import COLOURS, LINK

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from core.languages import Language, Printable, with_printable_args
 from core.messages import Arg, Message
-from reports.document.model import COUNT, Document, Figure, Table, Traced
+from reports.document import COUNT, Document, Figure, Table, Traced
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}  # attribute lang of the page, if it is not the language's name

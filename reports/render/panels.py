@@ -2,7 +2,7 @@
 
 For each panel, figures.py asks this module for the size, makes the axes, and calls draw(). A panel
 is one plot of a figure, and a curve is what it shows of one arm (runtime or service), as
-reports/document/model.py declares them. Sizes are in inches. MARKERS should look like m0, m1 and so
+reports/document.py declares them. Sizes are in inches. MARKERS should look like m0, m1 and so
 on of templates/definitions.svg, which the page draws beside the names of arms.
 """
 
@@ -23,14 +23,14 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from rich.cells import cell_len
 
 from core.languages import Language
-from reports.document.model import COUNT, Axis, Curve, Panel, Span
+from reports.document import COUNT, Axis, Curve, Panel, Span
 
 CSS = Path(__file__).with_name("templates") / "colours.css"
 COLOURS = dict(
     re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0])
 )  # light, by name
 SOFT = COLOURS["soft"]
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # by index of the arm's style
+MARKERS = "os^DvPX*"  # by index of the arm's style
 DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
 WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 # height of a bar with its gap; space below the axes for the labels of ticks and of the axis

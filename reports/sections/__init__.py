@@ -22,7 +22,7 @@ from types import ModuleType
 
 import experiments
 from core.messages import Message, message, verbatim
-from reports.document.model import Section
+from reports.document import Section
 from reports.view import View
 
 

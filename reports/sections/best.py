@@ -23,7 +23,7 @@ from analysis.topologies import differ, measured_shape, shape_text
 from core.languages import ENGLISH
 from core.messages import AND, NOTHING, Message, listed, message
 from record.comparison import Key
-from reports.document.model import Section, estimate, number, traced
+from reports.document import Section, estimate, number, traced
 from reports.parts.best_settings import (
     BEST_MARK,
     Line,

@@ -22,7 +22,7 @@ from analysis.others import on_busy
 from analysis.settings import HasParams, about, parameter_values, place_in_plan, varying
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from record.comparison import WORDS
-from reports.document.model import (
+from reports.document import (
     Axis,
     Curve,
     Datum,
@@ -34,8 +34,8 @@ from reports.document.model import (
     number,
     words,
 )
-from reports.document.shapes import Col, arm_col, col, metric_col, table, tip, with_unit
 from reports.parts.best_settings import BEST_MARK, Line, chosen_words, setting_table
+from reports.tables import Col, arm_col, col, metric_col, table, tip, with_unit
 from reports.view import View
 
 PLACE = 11  # in the order of sections (reports/sections/__init__.py)

@@ -9,9 +9,9 @@ A step is the compared difference, such as the GIL. The step "aa" compares a run
 from analysis.comparing import Comparison
 from analysis.formats import percent, probability
 from core.messages import NOTHING, SEMICOLON, listed, message
-from reports.document.model import Section, Table
-from reports.document.shapes import Col, col, table
+from reports.document import Section, Table
 from reports.parts.comparison_table import STEP_COL, forest, of_settings
+from reports.tables import Col, col, table
 from reports.view import View
 
 PLACE = 41  # in the order of sections (reports/sections/__init__.py)

@@ -15,8 +15,8 @@ from analysis.formats import milliseconds, percent, tenths, whole_percent
 from analysis.pause_shares import CAUSES, COLLECTION, ArmPauses, pauses
 from analysis.stats import Estimate
 from core.messages import Message, message
-from reports.document.model import Section, Table, estimate, traced
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document import Section, Table, estimate, traced
+from reports.tables import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 22  # in the order of sections (reports/sections/__init__.py)

@@ -20,8 +20,7 @@ from analysis.open_loop import loop_words
 from core.histogram import Histogram, bounds_ns
 from core.messages import SENTENCES, Message, listed, message, verbatim
 from record.comparison import RatioInterval
-from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table
-from reports.document.shapes import Col, arm_col, col, table, tip
+from reports.document import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table
 from reports.parts.comparison_table import (
     STEP_COL,
     ends_words,
@@ -29,6 +28,7 @@ from reports.parts.comparison_table import (
     of_settings,
     part_verdict,
 )
+from reports.tables import Col, arm_col, col, table, tip
 from reports.view import View
 
 PLACE = 30  # in the order of sections (reports/sections/__init__.py)

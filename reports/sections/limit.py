@@ -16,9 +16,9 @@ from analysis.settings import parameter_values, varying
 from analysis.stats import Estimate
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
-from reports.document.model import Datum, Section, number
-from reports.document.shapes import arm_col, col, table
+from reports.document import Datum, Section, number
 from reports.parts.contest import doubts
+from reports.tables import arm_col, col, table
 from reports.view import View
 
 PLACE = 70  # in the order of sections (reports/sections/__init__.py)

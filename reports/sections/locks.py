@@ -12,8 +12,8 @@ from operator import itemgetter
 from analysis.formats import hundredths, percent
 from analysis.lock_profiles import Profile, profiles_of, share_of_time, stops_per_request
 from core.messages import NOTHING, Message, message, verbatim
-from reports.document.model import ABSENT, Section, Table
-from reports.document.shapes import Col, arm_col, col, frame_text, table
+from reports.document import ABSENT, Section, Table
+from reports.tables import Col, arm_col, col, frame_text, table
 from reports.view import View
 
 PLACE = 23  # in the order of sections (reports/sections/__init__.py)

@@ -21,8 +21,8 @@ from analysis.lock_profiles import profiles_of, share_of_time, stops_per_request
 from analysis.pause_shares import COLLECTION, pauses
 from analysis.waiting_lines import Profile, settings, waits
 from core.messages import NOTHING, SENTENCES, Message, chained, message
-from reports.document.model import Section
-from reports.document.shapes import Col, col, frame_text, table
+from reports.document import Section
+from reports.tables import Col, col, frame_text, table
 from reports.view import View
 
 PLACE = 24  # in the order of sections (reports/sections/__init__.py)

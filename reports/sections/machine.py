@@ -17,7 +17,7 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, chained, listed, message, verbatim
 from core.runtime import RuntimeFacts
 from record.saved_plan import Machine
-from reports.document.model import ABSENT, Section, Table, plain_table
+from reports.document import ABSENT, Section, Table, plain_table
 from reports.parts.run_words import duration_words, method_words, order_words, repeat_command
 from reports.view import View
 

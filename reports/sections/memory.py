@@ -24,7 +24,7 @@ from core.cell import Value
 from core.messages import NOTHING, Message, message, plural, verbatim
 from record.comparison import Key, Setting, setting_key
 from record.saved_run import CellResult
-from reports.document.model import (
+from reports.document import (
     COUNT,
     Axis,
     Curve,
@@ -38,7 +38,7 @@ from reports.document.model import (
     estimate,
     traced,
 )
-from reports.document.shapes import arm_col, col, table, tip
+from reports.tables import arm_col, col, table, tip
 from reports.view import View
 
 PLACE = 80  # in the order of sections (reports/sections/__init__.py)

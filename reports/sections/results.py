@@ -16,8 +16,9 @@ from analysis.formats import Form, round_values
 from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled
 from analysis.open_loop import loop_words
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
-from reports.document.shapes import (
+from reports.document import Column, Datum, Line, Section, Strip, Table, arm, number, words
+from reports.parts.run_words import absent_sentences, method_words, missing_runtimes
+from reports.tables import (
     BARS,
     POOLED,
     ROOM,
@@ -27,7 +28,6 @@ from reports.document.shapes import (
     most_throughput,
     of_row,
 )
-from reports.parts.run_words import absent_sentences, method_words, missing_runtimes
 from reports.view import View
 
 PLACE = 40  # in the order of sections (reports/sections/__init__.py)

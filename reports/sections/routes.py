@@ -18,14 +18,14 @@ from analysis.others import on_busy
 from analysis.routes import Route
 from core.messages import NOTHING, SENTENCES, Message, listed, message, plural
 from record.comparison import VALUE, Setting
-from reports.document.model import ABSENT, Datum, Section, Table
-from reports.document.shapes import POOLED, Col, col, marked, metric_head, table
+from reports.document import ABSENT, Datum, Section, Table
 from reports.parts.comparison_table import (
     ends_words,
     interval_datum,
     part_verdict,
     ratio_head,
 )
+from reports.tables import POOLED, Col, col, marked, metric_head, table
 from reports.view import View
 
 PLACE = 29  # in the order of sections (reports/sections/__init__.py)

@@ -17,7 +17,7 @@ from analysis.comparing import DECIDED, Comparison
 from analysis.formats import seconds
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
-from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
+from reports.document import ABSENT, Datum, Section, Table, plain_table, words
 from reports.parts.comparison_table import RATIO, VERDICT, ratio_datum
 from reports.view import View
 

@@ -13,8 +13,8 @@ from analysis.metrics import METRICS
 from analysis.pairs import addresses
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
-from reports.document.model import ABSENT, Section
-from reports.document.shapes import Col, arm_col, col, metric_col, of_row, table
+from reports.document import ABSENT, Section
+from reports.tables import Col, arm_col, col, metric_col, of_row, table
 from reports.view import View
 
 PLACE = 12  # in the order of sections (reports/sections/__init__.py)

@@ -11,7 +11,7 @@ from analysis.cell_index import of_cells
 from analysis.comparing import looks_at
 from core.messages import NOTHING, Message, message
 from core.method import FEWEST_TO_PIN, SAME, placement
-from reports.document.model import Section, plain_table, traced, words
+from reports.document import Section, plain_table, traced, words
 from reports.parts.checks import FAILED, PASSED, UNKNOWN, WARNING, checked
 from reports.view import View
 

@@ -18,11 +18,11 @@ from analysis.comparing import Comparison
 from analysis.settings import value_text
 from core.cell import PARAMETERS, Value
 from core.messages import SENTENCES, Message, listed, message, verbatim
-from reports.document.model import Axis, Curve, Figure, Mark, Panel, Section
-from reports.document.shapes import tip
+from reports.document import Axis, Curve, Figure, Mark, Panel, Section
 from reports.parts.comparison_table import STEP_COL, ends_words, forest
 from reports.parts.headline import ratio_text
 from reports.parts.swept_values import TITLE, sweep_sentences, sweeps
+from reports.tables import tip
 from reports.view import View
 
 PLACE = 45  # in the order of sections (reports/sections/__init__.py)

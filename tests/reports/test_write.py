@@ -8,7 +8,7 @@ from core.runtime import NATIVE
 from lab.run.measured_runtimes import Native
 from record.run_file import RunFile
 from reports import write
-from reports.document.model import Section
+from reports.document import Section
 from reports.frame import frame
 from reports.sections import costs
 from reports.view import View
