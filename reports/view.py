@@ -124,8 +124,9 @@ class View:
         """Return the comparisons at one setting, of values, runtimes or services, that have
         routes.
         """
-        every = (*self.of_values, *self.compared)
-        return [one for one in every if one.routes and not one.is_over_all]
+        return [
+            one for one in (*self.of_values, *self.compared) if one.routes and not one.is_over_all
+        ]
 
     @cached_property
     def settings(self) -> Settings:
@@ -137,10 +138,8 @@ class View:
         """Return the names of services, and the titles of gilscope's systems by number, for the
         head of a result.
         """
-        return {
-            **{system: title for system, title in self.titles.items() if system.isdigit()},
-            **self.names,
-        }
+        systems = {system: title for system, title in self.titles.items() if system.isdigit()}
+        return systems | self.names
 
     @property
     def name(self) -> str:

@@ -60,8 +60,6 @@ METHOD = {
 LEAST, MOST = 2, len(ascii_uppercase)
 DIGITS = 6  # of the digest of the requests
 NONE = message("none")
-# label of the sentences that differences() returns
-DIFFERENT = message("Permitted differences between the runs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +76,6 @@ class Member:
     look: int
     view: View
     settings: Settings
-
-    @property
-    def name(self) -> str:
-        """The letter and title of the run, such as 'A: 20260801T101500-quick-3f2a'."""
-        return f"{self.letter}: {self.title}"
 
     @cached_property
     def conditions(self) -> Mapping[Message, Message]:
@@ -198,7 +191,7 @@ def differences(runs: Iterable[Member]) -> list[Message]:
 def runs_section(runs: Sequence[Member]) -> Section:
     """Return a section with a line for each run."""
     cols: list[Col[Member]] = [
-        col("Run", lambda one: arm(one.name, one.look)),
+        col("Run", lambda one: arm(f"{one.letter}: {one.title}", one.look)),
         col("Time (UTC)", lambda one: one.view.run.started_at[:16].replace("T", " ")),
         col("Plan", "view.name"),
         col("Blocks", lambda one: str(len({cell.block for cell in one.view.run.cells}))),

@@ -142,8 +142,11 @@ def route_lines(view: View) -> list[dict[str, Any]]:
             "pooled": " ".join(sorted(pooled(row.good) & {"p50", "p99"})),
             **dict.fromkeys(("compared_with", *_SPEED)),
         }
-        sides = [one for one in view.compared_by_route if route.is_side_of(one, 1)]
-        about = [one for one in sides if route.name in one.routes]
+        about = [
+            one
+            for one in view.compared_by_route
+            if route.is_side_of(one, 1) and route.name in one.routes
+        ]
         for one in about:
             speed = one.routes[route.name]
             speeds = {name: getattr(speed, name) for name in _SPEED}

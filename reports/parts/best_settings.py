@@ -54,7 +54,7 @@ def section(view: View) -> Section:
     and comparison.
     """
     works = _works(view)
-    settings = setting_table(SETTINGS, [(work.label, work.lines) for work in works], titled=True)
+    settings = setting_table(SETTINGS, [(work.label, work.lines) for work in works])
     sentences = [sentence for work in works for sentence in work.sentences]
     sentences += _topology_sentences(view)
     return Section(
@@ -294,19 +294,16 @@ def _topology_sentences(view: View) -> Iterator[Message]:
 # ---- for a search of the capacity, too -----------------------------------------------------------
 
 
-def setting_table(
-    name: Message, groups: Sequence[tuple[Message, Sequence[Line]]], **more: Any
-) -> Table:
+def setting_table(name: Message, groups: Sequence[tuple[Message, Sequence[Line]]]) -> Table:
     """Return a table with a line for each setting and a column for each runtime.
 
     groups: (title, lines) of each group; a setting without a figure under a runtime shows '-'
-    more: other fields of Table
     """
     arms = dict.fromkeys(arm for _, lines in groups for _, data in lines for arm in data)
     columns: list[Col[Line]] = [col("Setting", itemgetter(0))]
     # `whole` makes these columns of numbers; each Datum formats its own figure
     columns += [col(verbatim(arm), partial(_datum, arm), whole) for arm in arms]
-    return table(name, columns, groups, **more)
+    return table(name, columns, groups, titled=True)
 
 
 def _datum(arm: str, line: Line) -> Datum | None:

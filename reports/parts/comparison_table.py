@@ -45,9 +45,6 @@ SIGNS = {
     "invalid": "×",
     "unjudged": "·",
 }
-VERDICT = message("Verdict")
-# head of the column of ratios with intervals
-RATIO = message("Ratio [95 %]")
 # names each comparison, such as 'GIL: 3.14t+gil → 3.14t', with a link to its cells
 STEP_COL: Col[Comparison] = col("Step", "label", leads=True)
 
@@ -89,7 +86,7 @@ def ratio_head(compared: Sequence[Comparison]) -> Message:
     kinds = _kinds(compared)
     if not kinds:
         return message("Ratio")
-    return RATIO if False in kinds else message("Ratio (range)")
+    return message("Ratio [95 %]") if False in kinds else message("Ratio (range)")
 
 
 def _kinds(compared: Iterable[Comparison]) -> set[bool]:
@@ -132,7 +129,7 @@ def forest(
         *first,
         col("Ratio", lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
         col(ratio_head(compared), lambda item: ratio_datum(comparison(item)), ratio),
-        col(VERDICT, word),
+        col("Verdict", word),
         *last,
     ]
     return table(name, cols, by_head, kind="forest", key="forest", caption=_caption(compared))
@@ -204,12 +201,13 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
     A/A.
     """
     datum, floor = ratio_datum(comparison), comparison.noise_floor
+    low, high = datum.low, datum.high
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
     strip = replace(
         scale,
         band=(1 / (1 + floor), 1 + floor) if floor else None,
         dot=(datum.value, state) if datum.value is not None else None,
-        whisker=(datum.low, datum.high) if None not in (datum.low, datum.high) else None,
+        whisker=(low, high) if low is not None and high is not None else None,
         tip=datum.text(ENGLISH),
     )
     return Datum(strip=strip, cells=comparison.trace)
@@ -230,18 +228,11 @@ def of_settings(
 
 def section(view: View) -> Section:
     """Return the report's section on comparisons: a forest plot, and a collapsed table of the
-    reasons for verdicts.
+    reasons for verdicts, with p values and noise floors.
     """
     title, settings = message("All comparisons"), of_settings(view.compared, view)
     # The items of the plot are the comparisons themselves.
     shown = forest(title, settings, lambda one: one, [STEP_COL])
-    # the first screen has the only setting already
-    is_folded = len(settings) == 1
-    return Section("comparisons", title, tables=(shown, _reasons(view)), folded=is_folded)
-
-
-def _reasons(view: View) -> Table:
-    """Return a table with the reason, p value and noise floor of each comparison."""
     # A noise floor links to the cells of the A/A comparison that measured it at the same setting.
     floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
     cols: list[Col[Comparison]] = [
@@ -252,4 +243,7 @@ def _reasons(view: View) -> Table:
         col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON)),
     ]
     name = message("Reason for the verdict, p value and noise floor of each comparison")
-    return table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)
+    reasons = table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)
+    # the first screen has the only setting already
+    is_folded = len(settings) == 1
+    return Section("comparisons", title, tables=(shown, reasons), folded=is_folded)

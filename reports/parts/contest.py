@@ -9,9 +9,9 @@ share is the throughput of a system divided by that of the reference of its cont
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.comparing import doubt
 from analysis.contests import Contest, Standing
@@ -36,8 +36,7 @@ from reports.view import View
 KEY = "record"  # id of the section; a report has at most one ranking
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ranking:
+class Ranking(NamedTuple):
     """A ranking as an experiment declares it: a table with a line for each service, the fastest
     first.
 

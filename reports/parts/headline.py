@@ -87,7 +87,6 @@ EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there 
         "{found}."
     ),
 }
-CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
@@ -112,8 +111,11 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
     names: as View.headings returns them
     """
     main = main_comparison(compared)
-    steps = [one for one in compared if one.step != "aa" and one.ratio and not one.is_over_all]
-    steps = [one for one in steps if one.verdict != "invalid"]
+    steps = [
+        one
+        for one in compared
+        if one.ratio and not one.is_over_all and one.step != "aa" and one.verdict != "invalid"
+    ]
     step = main.step if main else min((one.step for one in steps), key=MAIN.index, default="")
     at_settings = [one for one in steps if one.step == step]
     telling = varying(at_settings)
@@ -334,7 +336,8 @@ def gains(view: View) -> list[Message]:
         clauses = [*_effects(some, view)]
         # a sentence names each system once, so it cannot state several settings of one system
         if clauses and len({one.system for one in some}) == len(some):
-            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
+            last = message("{start}, and {end}")
+            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, last)}
             if step != "lock":
                 args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
             said = replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args)

@@ -135,11 +135,9 @@ def sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
     language = Printable(language)
     sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
     # panels in a row: all if they are few, else as in a square, but at most MOST_COLUMNS
-    across = (
-        min(MOST_COLUMNS, ceil(len(drawn) ** 0.5))
-        if len(drawn) > MOST_COLUMNS
-        else max(1, len(drawn))
-    )
+    across = max(1, len(drawn))
+    if across > MOST_COLUMNS:
+        across = min(MOST_COLUMNS, ceil(across**0.5))
     column = max([LEAST_WIDTH / across, *(width for width, _ in sizes)])
     caption = _lines(figure.caption, across * column, CAPTION_CHARACTER, language)
     titles = [_lines(panel.title, column, TITLE_CHARACTER, language) for _, panel in _named(figure)]

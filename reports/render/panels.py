@@ -10,9 +10,8 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 import matplotlib
@@ -53,8 +52,7 @@ COLOURED: dict[Any, Any] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArmStyle:
+class ArmStyle(NamedTuple):
     """The style in which a figure draws one runtime or service.
 
     Two of them that share a colour differ in marker and line dashes.
@@ -69,11 +67,7 @@ def arm_style(place: int) -> ArmStyle:
     """Return the colour, marker and dashes for the runtime or service (arm) with index *place*."""
     # each further round of colours begins one marker and one kind of dashes later
     sign = place + place // COUNT
-    return ArmStyle(
-        colour=COLOURS[f"r{place % COUNT}"],
-        marker=MARKERS[sign % COUNT],
-        dash=DASHES[sign % len(DASHES)],
-    )
+    return ArmStyle(COLOURS[f"r{place % COUNT}"], MARKERS[sign % COUNT], DASHES[sign % len(DASHES)])
 
 
 @contextmanager

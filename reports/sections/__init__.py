@@ -28,15 +28,13 @@ from reports import parts
 from reports.document import Section
 from reports.view import View
 
-PARTS = "reports.parts."  # begins the names of its modules
-
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
     """Return the modules of all sections, in the order in which a report shows them."""
     # sorted() is stable: modules with the same PLACE stay in the order of their names, and those of
     # this package come before those of the experiments.
-    own = (*iter_modules(__path__, f"{__name__}."), *iter_modules(parts.__path__, PARTS))
+    own = (*iter_modules(__path__, f"{__name__}."), *iter_modules(parts.__path__, "reports.parts."))
     names = (*(module.name for module in own), *experiments.modules(experiments.SECTIONS))
     placed = (module for module in map(import_module, names) if hasattr(module, "PLACE"))
     return tuple(sorted(placed, key=attrgetter("PLACE")))

@@ -37,11 +37,22 @@ def section(view: View) -> Section:
     ]
     profiles = profiles_of(view.run)
     runtime: Col[Profile] = arm_col("runtime", view.looks)
+    lines = table(
+        message("Lines of code that wait, and the locks that they wait for"),
+        [
+            runtime,
+            col("Lock", "lock"),
+            col("Line", lambda line: frame_text(line["stack"], message("outside of Python"))),
+            col("Called from", lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
+            col("share of request time", "share", percent),
+        ],
+        [(NOTHING, _lines(profile)) for profile in profiles],
+    )
     return Section(
         "locks",
         message("Contended locks"),
         sentences=sentences,
-        tables=(_sums_table(profiles, runtime), _lines_table(profiles, runtime)),
+        tables=(_sums_table(profiles, runtime), lines),
         notes=(HOW,) if profiles else (),
         terminal=sentences,
     )
@@ -71,20 +82,6 @@ def _sums_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
             ),
         ],
         [(NOTHING, profiles)],
-    )
-
-
-def _lines_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
-    return table(
-        message("Lines of code that wait, and the locks that they wait for"),
-        [
-            runtime,
-            col("Lock", "lock"),
-            col("Line", lambda line: frame_text(line["stack"], message("outside of Python"))),
-            col("Called from", lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
-            col("share of request time", "share", percent),
-        ],
-        [(NOTHING, _lines(profile)) for profile in profiles],
     )
 
 

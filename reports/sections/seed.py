@@ -18,16 +18,11 @@ from analysis.formats import seconds
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from reports.document import ABSENT, Datum, Section, Table, plain_table, words
-from reports.parts.comparison_table import RATIO, VERDICT, ratio_datum
+from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
 PLACE = 51  # in the order of sections (reports/sections/__init__.py)
-MACHINE = "i9-13900K"  # of the original experiment
 REQUESTS = 400_000  # of each measurement in the original experiment
-RANGE = message("{start} to {end}")
-# by whether the verdict of this run is that of a finding
-HOLDS = {True: message("yes"), False: message("no")}
-NOT_KNOWN = message("not known")
 # the published times and the findings, whose fields seed.yaml explains
 SEED = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 Quoted = Mapping[str, Any]  # a table, a row or a finding of SEED
@@ -55,7 +50,7 @@ def _times_section(view: View) -> Section:
         "slowest client in parentheses. Each original time comes from one run on another machine "
         "({machine}) and is not a target.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
-        machine=MACHINE,
+        machine="i9-13900K",
     )
     return Section(
         "times",
@@ -72,10 +67,11 @@ def _size_warning(view: View) -> Message:
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes == [REQUESTS]:
         return NOTHING
+    ends = [f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))]
     return message(
         "Each measurement has {ours} requests in this run, but {theirs:,} in the original "
         "experiment that gilscope repeats, so the times cannot be compared.",
-        ours=listed([f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1]))], RANGE),
+        ours=listed(ends, message("{start} to {end}")),
         theirs=REQUESTS,
     )
 
@@ -163,8 +159,8 @@ def _findings(view: View) -> Section:
     heads = (
         message("the original experiment found"),
         message("compared here"),
-        RATIO,
-        VERDICT,
+        message("Ratio [95 %]"),
+        message("Verdict"),
         message("does it hold?"),
     )
     name = message(
@@ -187,4 +183,6 @@ def _answers(finding: Quoted, one: Comparison) -> bool:
 
 
 def _holds(finding: Quoted, one: Comparison) -> Message:
-    return HOLDS[one.verdict == finding["verdict"]] if one.verdict in DECIDED else NOT_KNOWN
+    if one.verdict not in DECIDED:
+        return message("not known")
+    return message("yes") if one.verdict == finding["verdict"] else message("no")

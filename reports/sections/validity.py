@@ -38,11 +38,11 @@ def section(view: View) -> Section:
         for name, (state, seen, cells) in checked(view).items()
     ]
     cells = of_cells(view.run.cells)
-    parts: tuple[Section, ...] = ()
+    parts = []
     if not view.plan.objectives:
         sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
-        rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
-        parts = (rest,)
+        title = message("The basis of the verdicts")
+        parts.append(Section("rests-on", title, sentences=sentences))
     return Section(
         "validity",
         TITLE,
