@@ -87,6 +87,7 @@ EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there 
         "{found}."
     ),
 }
+CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
@@ -336,8 +337,7 @@ def gains(view: View) -> list[Message]:
         clauses = [*_effects(some, view)]
         # a sentence names each system once, so it cannot state several settings of one system
         if clauses and len({one.system for one in some}) == len(some):
-            last = message("{start}, and {end}")
-            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, last)}
+            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
             if step != "lock":
                 args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
             said = replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args)

@@ -94,7 +94,7 @@ def section(view: View) -> Section:
     return Section(
         "pauses",
         message("Pauses"),
-        sentences=[_causes_sentence(each, view) for each in every if each.findings],
+        sentences=tuple(_causes_sentence(each, view) for each in every if each.findings),
         tables=(shown,),
         notes=[HOW, *_overwritten(every)],
     )

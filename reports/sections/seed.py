@@ -22,6 +22,7 @@ from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
 PLACE = 51  # in the order of sections (reports/sections/__init__.py)
+RANGE = message("{start} to {end}")
 REQUESTS = 400_000  # of each measurement in the original experiment
 # the published times and the findings, whose fields seed.yaml explains
 SEED = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
@@ -71,7 +72,7 @@ def _size_warning(view: View) -> Message:
     return message(
         "Each measurement has {ours} requests in this run, but {theirs:,} in the original "
         "experiment that gilscope repeats, so the times cannot be compared.",
-        ours=listed(ends, message("{start} to {end}")),
+        ours=listed(ends, RANGE),
         theirs=REQUESTS,
     )
 
