@@ -29,7 +29,7 @@ from typing import Any
 from analysis.capacity_ratios import ratios
 from analysis.capacity_search import capacities
 from benchmarks.bench import in_turns, options, print_table, run_of
-from reports.document.model import interval
+from reports.document import interval
 
 SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
 PLAN = ("--plan", "plan.yaml")

@@ -24,7 +24,7 @@ from analysis.pairs import pairs
 from analysis.stats import Estimate, effect
 from benchmarks.bench import in_turns, options, print_table, run_of
 from config.plan_options import ORDERS
-from reports.document.model import estimate
+from reports.document import estimate
 
 HTML = (
     "'<table>' + ''.join(f'<tr><td>{row}</td><td>{row * row}</td></tr>' for row in range(40))"

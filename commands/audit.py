@@ -17,9 +17,9 @@ from core.runtime import RuntimeName
 from lab.project.package_audit import PackageFinding, audit, read_requirements, to_document
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
-from reports.document.model import Document, Section
-from reports.document.shapes import col, table
+from reports.document import Document, Section
 from reports.render.markdown import markdown
+from reports.tables import col, table
 
 # The text of RUNTIME names this default, too.
 DEFAULT_RUNTIME = "3.14t"

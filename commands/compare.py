@@ -15,8 +15,8 @@ from config.options import Flags, Option, percentage
 from config.plan_options import JSON, MOST_SLOWER
 from lab.run.runs import titles
 from record.run_file import load
+from reports.compare import members
 from reports.compare.compared_runs import Compared, compare_runs, document, sentence
-from reports.compare.members import members
 from reports.exports import written
 from reports.render.html import page
 from reports.view import View

@@ -14,7 +14,7 @@ from core.system import NATIVE_CLIENT
 from lab import native_builds
 from lab.machine import quiet
 from lab.machine.machine_rules import Finding, judge_machine
-from reports.document.model import Section, plain_table, words
+from reports.document import Section, plain_table, words
 
 # by Finding.good, which is None if the check was impossible: the text, and its state for renderers
 WORDS: Mapping[bool | None, tuple[Message, str]] = {

@@ -22,7 +22,7 @@ from core.program import PROGRAM
 from core.secret import Redactor
 
 if TYPE_CHECKING:
-    from reports.document.model import Section
+    from reports.document import Section
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
 THRESHOLD_MISSED = 3  # exit status if --fail-if-slower fails

@@ -24,9 +24,9 @@ from config.run_plan import Entry, Plan
 from core.messages import NOTHING, SENTENCES, chained, message
 from lab.machine import host
 from record.run_file import plain
-from reports.document.model import Table
-from reports.document.shapes import Col, col, table
+from reports.document import Table
 from reports.render.terminal import print_table, terminal
+from reports.tables import Col, col, table
 
 _seconds = "{:.1f} s".format
 

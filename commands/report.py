@@ -73,7 +73,7 @@ def _print(written: Written) -> None:
     """
     from rich.cells import cell_len
 
-    from reports.document.model import Section
+    from reports.document import Section
     from reports.parts.answer import with_page
     from reports.render.terminal import print_section, terminal
     from reports.sections import sections

@@ -1,8 +1,8 @@
 """Write the reports of a run for people and for other tools: tables, plots, sentences, an HTML
 page, and files for other programs.
 
-From the ground up: document/ has the types of a report and the builders of its tables. view.py
-derives facts from a saved run, and stress_report.py is about a stress test. render/ writes
+From the ground up: document.py has the types of a report, and tables.py builds tables of them.
+view.py derives facts from a saved run, and stress_report.py is about a stress test. render/ writes
 documents as HTML, Markdown, SVG and terminal text, and prints the progress of a run and a list of
 runs. parts/ has what several sections share, and sections/ has a module for each section. compare/
 is about several saved runs, and exports/ makes files for other programs. write.py makes the report

@@ -17,8 +17,8 @@ from analysis.cell_index import grouped
 from analysis.formats import whole
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.stress_results import Round, Stress
-from reports.document.model import Document, Section, Table
-from reports.document.shapes import col, table
+from reports.document import Document, Section, Table
+from reports.tables import col, table
 
 # by Check of core/stress_results.py: what each answer was compared with
 CHECKS: Mapping[str, Message] = {

@@ -21,7 +21,6 @@ from analysis.routes import Route, routes
 from analysis.settings import Settings, service_names
 from analysis.steps import OF_VALUES
 from core.messages import Message
-from record.saved_plan import Machine, SavedPlan
 from record.saved_run import CellResult, Run
 
 
@@ -30,11 +29,13 @@ class View:
     changes of the run have no effect on a cached fact.
 
     titles: the titles of systems, by number or name (titles() in lab/run/runs.py)
+    names:  the names that reports show for a user's service without a name
     """
 
     def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:
-        self.run = run
+        self.run, self.plan, self.machine = run, run.plan, run.machine
         self.titles = dict(titles or {})
+        self.names = service_names(run.plan.user_service)
 
     @cached_property
     def cells(self) -> Cells:
@@ -125,28 +126,22 @@ class View:
         """Return the comparisons at one setting, of values, runtimes or services, that have
         routes.
         """
-        every = (*self.of_values, *self.compared)
-        return [one for one in every if one.routes and not one.is_over_all]
+        return [
+            one for one in (*self.of_values, *self.compared) if one.routes and not one.is_over_all
+        ]
 
     @cached_property
     def settings(self) -> Settings:
         """Return the names of the run's settings."""
         return Settings(self.rows, self.titles, self.names)
 
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """Return the names that reports show for a user's service without a name."""
-        return service_names(self.plan.user_service)
-
     @property
     def headings(self) -> dict[str, str]:
         """Return the names of services, and the titles of gilscope's systems by number, for the
         head of a result.
         """
-        return {
-            **{system: title for system, title in self.titles.items() if system.isdigit()},
-            **self.names,
-        }
+        systems = {system: title for system, title in self.titles.items() if system.isdigit()}
+        return systems | self.names
 
     @property
     def name(self) -> str:
@@ -157,16 +152,6 @@ class View:
     def looks(self) -> dict[str, int]:
         """Return the index of each arm's style, from 0. It is the same in every plot and table."""
         return {arm: place for place, arm in enumerate(self.cells.arms)}
-
-    @property
-    def plan(self) -> SavedPlan:
-        """Return the plan of the run."""
-        return self.run.plan
-
-    @property
-    def machine(self) -> Machine:
-        """Return the facts that the run recorded about its machine."""
-        return self.run.machine
 
     @cached_property
     def is_timed(self) -> bool:

@@ -6,7 +6,7 @@ checked that no foreign file is overwritten: a new file in the folder also belon
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import NOTHING, BadInput, Message, message, verbatim
 from record.saved_run import PLOTS
-from reports.document.model import Document, Figure, Section
+from reports.document import Document, Figure, Section
 from reports.exports import FINDINGS, PAGE
 from reports.exports.texts import sheets
 from reports.render.html import page
@@ -65,7 +65,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Me
     """
     from reports.render import figures as drawing  # matplotlib is slow to import
 
-    lost, drawn = list[Message](), dict[str, list[str]]()
+    lost = list[Message]()
 
     def attempt(name: str, make: Callable[[], Made]) -> Made | None:
         """Return what *make* returns; None if a bug prevents it, which `lost` then names."""
@@ -75,24 +75,20 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Me
             lost.append(bug(name, error))
             return None
 
-    def panels(figure: Figure) -> list[str]:
-        """Return the panels of a figure as SVG. They are drawn once, for the page and for the
-        plots.
-        """
-        if figure.key not in drawn:
-            drawn[figure.key] = drawing.page_panels(figure, language)
-        return drawn[figure.key]
-
-    def plot(figure: Figure) -> str:
-        return drawing.sheet(figure, panels(figure), language)
-
     files = sheets(view)
     if document := attempt(PAGE, lambda: report(view)):
         lost += [section.bug for section in document.sections if section.bug]
         files[FINDINGS] = lambda: markdown(document, language)
-        files[PAGE] = lambda: page(document, language, panels)
-        for figure in figures(document.sections):
-            files[f"{PLOTS}/{figure.key}.svg"] = partial(plot, figure)
+        shown = figures(document.sections)
+        # Panels are drawn once, for the page and for the plots.
+        drawn = {one.key: cache(partial(drawing.page_panels, one, language)) for one in shown}
+
+        def plot(one: Figure) -> str:
+            return drawing.sheet(one, drawn[one.key](), language)
+
+        files[PAGE] = lambda: page(document, language, lambda one: drawn[one.key]())
+        for one in shown:
+            files[f"{PLOTS}/{one.key}.svg"] = partial(plot, one)
     # Contents are made one after the other, so that a bug in one file costs only this file.
     for name, make in files.items():
         text = attempt(name, make)

@@ -21,7 +21,7 @@ from analysis.stats import Estimate, effect
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from core.runtime import RuntimeName
 from record.saved_run import CellResult
-from reports.document.model import (
+from reports.document import (
     ABSENT,
     Axis,
     Curve,
@@ -32,8 +32,8 @@ from reports.document.model import (
     estimate,
     traced,
 )
-from reports.document.shapes import col
 from reports.parts import contest as shared
+from reports.tables import col
 from reports.view import View
 
 PLACE = 12  # in the order of sections (reports/sections/__init__.py)

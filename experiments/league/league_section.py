@@ -15,7 +15,7 @@ from analysis.settings import about
 from analysis.significance import ALPHA, SHARES, Looks, holm
 from analysis.stats import log_ratios
 from core.messages import NOTHING, Message, listed, message, plural
-from reports.document.model import Section, estimate, traced
+from reports.document import Section, estimate, traced
 from reports.parts import contest as shared
 from reports.view import View
 

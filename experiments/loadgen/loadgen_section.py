@@ -8,7 +8,7 @@ such a plan. What it shows comes from the View and from analysis/. Only the orch
 from dataclasses import replace
 
 from core.messages import message
-from reports.document.model import Section
+from reports.document import Section
 from reports.parts import contest as shared
 from reports.view import View
 

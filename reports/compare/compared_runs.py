@@ -7,7 +7,7 @@ one run. A ratio is the time of A divided by that of the other run: above 1, the
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from statistics import median
 from typing import Literal, NamedTuple
@@ -39,8 +39,7 @@ from core.messages import (
 from record.comparison import Verdict
 from record.run_file import plain
 from record.saved_run import CellResult
-from reports.compare.members import (
-    DIFFERENT,
+from reports.compare import (
     LEAST,
     NONE,
     Member,
@@ -48,14 +47,13 @@ from reports.compare.members import (
     obstacles,
     runs_section,
 )
-from reports.document.model import ABSENT, Document, Section, Table, number
-from reports.document.shapes import Col, col
+from reports.document import ABSENT, Document, Section, Table, number
 from reports.parts.comparison_table import forest
+from reports.tables import Col, col
 
 TITLE = message("Comparison")
 OTHER = message("the other run")
 PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
-MEDIANS = message("Each time is the median of the run's blocks.")
 SHOWN_CELLS = 8  # rows of each run that the error on runs without a common cell names
 UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))  # sizes in ns, largest first
 # as ComparedCell explains it
@@ -93,8 +91,7 @@ class RowPair(NamedTuple):
         return self.runs[1].letter
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedCell:
+class ComparedCell(NamedTuple):
     """The comparison of a measurement (cell) of two runs. If the ratio of times is above 1, the run
     is faster than A.
 
@@ -126,8 +123,7 @@ class ComparedCell:
         return {**plain(self.comparison), **arm}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compared:
+class Compared(NamedTuple):
     """The comparison of saved runs with the first, A: every measurement that a run shares with A,
     in A's order.
 
@@ -175,15 +171,12 @@ def compare_runs(
     # by identity: Member.timed is cached, so _unused() sees the same objects
     used = {id(row) for pair in pairs for row in pair.rows}
     unused = [line for run in runs for line in _unused(run, used)]
+    label = message("Permitted differences between the runs")
     differing = [
-        message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)
+        message("{label}: {values}", label=label, values=line) for line in differences(runs)
     ]
-    return Compared(
-        runs=runs,
-        cells=cells,
-        troubles=[*overruled, *unused],
-        notes=[*differing, *_readings(runs, cells)],
-    )
+    notes = [*differing, *_readings(runs, cells)]
+    return Compared(runs, cells, troubles=[*overruled, *unused], notes=notes)
 
 
 def _pairs(a: Member, b: Member) -> list[RowPair]:
@@ -203,11 +196,7 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
     share: as compare_runs() takes it
     """
     times = {place: pair.blocks_ns(times_ns) for place, pair in enumerate(pairs)}
-    gates = {
-        place: gate
-        for place, pair in enumerate(pairs)
-        if (gate := _in_runs(pair, map(_obstacle, pair.rows)))
-    }
+    gates = {place: _in_runs(pair, map(_obstacle, pair.rows)) for place, pair in enumerate(pairs)}
     margin = MARGIN if share is None else min(MARGIN, share)
     verdicts = judge_runs(times, margin=margin, gates=gates)
     # the verdicts without the load of other processes; robust() withdraws those that change
@@ -222,7 +211,7 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
         comparison = _comparison(pair, verdict, min(map(len, times[place])))
         slower, unclear = regressions([comparison], share or 0.0)
         open_why = (
-            gates.get(place)
+            gates[place]
             # failed blocks of the other run leave its result open; those of A do not
             or _in_runs(pair, [NOTHING, b.trouble])
             or (verdict.why if unclear else NOTHING)
@@ -231,11 +220,7 @@ def _judged(pairs: Sequence[RowPair], share: float | None) -> list[ComparedCell]
         if share is not None:
             outcome = "slower" if slower else "open" if open_why else "passed"
         name = _cell_names([a], pair.runs[0].settings.where)
-        cells.append(
-            ComparedCell(
-                pair=pair, name=name, comparison=comparison, outcome=outcome, open_why=open_why
-            )
-        )
+        cells.append(ComparedCell(pair, name, comparison, outcome, open_why))
     return cells
 
 
@@ -343,14 +328,13 @@ def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Mes
         fewest=FEWEST_FOR_INTERVAL, other=other,
     )  # fmt: skip
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
-    adjusted = [
-        plural(
-            "p is adjusted for {count} comparison.",
-            "p is adjusted for {count} comparisons.",
-            count=judged,
-        )
-    ]
-    return [PER_REQUEST, MEDIANS, ratio, *(adjusted if judged > 1 else [])]
+    medians = message("Each time is the median of the run's blocks.")
+    adjusted = plural(
+        "p is adjusted for {count} comparison.",
+        "p is adjusted for {count} comparisons.",
+        count=judged,
+    )
+    return [PER_REQUEST, medians, ratio, *[adjusted] * (judged > 1)]
 
 
 # ---- what it looks like --------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def sheets(view: View) -> dict[str, Callable[[], str]]:
 
 
 # first characters of what a spreadsheet takes for a formula; the last four are full-width = + - @
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 # a number or a dash is harmless, although it may begin with such a character
 _NUMBER = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?|-", re.ASCII)
 # columns that are attributes of Route, of the compared JudgedRatio, and of CellResult
@@ -142,8 +142,11 @@ def route_lines(view: View) -> list[dict[str, Any]]:
             "pooled": " ".join(sorted(pooled(row.good) & {"p50", "p99"})),
             **dict.fromkeys(("compared_with", *_SPEED)),
         }
-        sides = [one for one in view.compared_by_route if route.is_side_of(one, 1)]
-        about = [one for one in sides if route.name in one.routes]
+        about = [
+            one
+            for one in view.compared_by_route
+            if route.is_side_of(one, 1) and route.name in one.routes
+        ]
         for one in about:
             speed = one.routes[route.name]
             speeds = {name: getattr(speed, name) for name in _SPEED}

@@ -37,8 +37,7 @@ from core.messages import (
 )
 from core.request_plan import Request
 from record.comparison import DIFFERENT
-from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
-from reports.document.shapes import Col, col, table
+from reports.document import ABSENT, Datum, Section, Table, plain_table, words
 from reports.parts import swept_values as sweeps
 from reports.parts.best_settings import best_sentences
 from reports.parts.comparison_table import lacks_verdict
@@ -53,6 +52,7 @@ from reports.parts.headline import (
     tails_text,
 )
 from reports.parts.run_words import command_line, missing_runtimes, more_blocks_command
+from reports.tables import Col, col, table
 from reports.view import View
 
 # of the table of several settings: its lines and the names of settings above them, except the first
@@ -60,8 +60,6 @@ MOST_LINES = 12
 MOST_CONFOUNDS = 2  # that the caution names; the section "Validity" names all
 MOST_SENTENCES = 6  # on the best setting
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
-# in the address of a service that the reader starts by hand
-EXAMPLE_PORT = 8000
 Setting = Sequence[Comparison]  # the comparisons of one setting, in the order of View.comparisons
 # the step that compares a runtime with itself (A/A) is the noise
 STEP: Col[Comparison] = col(
@@ -271,7 +269,7 @@ def _latency(one: Comparison, view: View) -> Message:
     rows = [sides[arm] for arm in (one.denominator, one.numerator) if arm in sides]
     parts = []
     for name in AT_RATE_TAILS:
-        known = [row.columns.get(f"{name}_ns") for row in rows]
+        known: list[Any] = [row.columns.get(f"{name}_ns") for row in rows]
         if len(rows) < 2 or not all(known):
             continue
         scale = latency_scale(max(known))
@@ -394,7 +392,8 @@ def _request_by_hand(view: View) -> Message:
     if not own:
         return NOTHING
     request, target = own.requests.requests[0], next(iter(own.targets), None)
-    url = str(target.url).rstrip("/") if target else f"http://127.0.0.1:{EXAMPLE_PORT}"
+    # the reader starts a service by hand, at the usual port of an example
+    url = str(target.url).rstrip("/") if target else "http://127.0.0.1:8000"
     command = shlex.join(_curl(request, url))
     if wrong := [cell.reason for cell in view.failed_cells if cell.wrong]:
         return message(

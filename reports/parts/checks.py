@@ -42,7 +42,7 @@ from core.runtime import NATIVE, RuntimeFacts
 from core.system import CLIENT, SERVICE
 from record.comparison import DIFFERENT
 from record.saved_run import NOT_TRIED, CellResult, Run
-from reports.document.model import Datum, words
+from reports.document import Datum, words
 from reports.view import View
 
 # states of a check, which are also CSS classes of render/templates/page.css

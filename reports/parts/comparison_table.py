@@ -1,9 +1,11 @@
-"""The table of comparisons with a forest plot, and its columns and sentences.
+"""The table of comparisons with a forest plot, its columns and sentences, and the section of a
+report that has all comparisons.
 
-Many sections of reports/sections/ use it, and reports/compare/compared_runs.py does for two saved
-runs. A ratio is the numerator's throughput divided by the denominator's, or the denominator's time
-divided by the numerator's. Above 1, the numerator is faster. An interval covers 95 %. With
-fewer than FEWEST_FOR_INTERVAL blocks, low and high are the range of the blocks instead.
+Many sections of reports/sections/ use the table, and reports/compare/compared_runs.py does for two
+saved runs. reports/sections/__init__.py finds section(), which only makes a value. A ratio is the
+numerator's throughput divided by the denominator's, or the denominator's time divided by the
+numerator's. Above 1, the numerator is faster. An interval covers 95 %. With fewer than
+FEWEST_FOR_INTERVAL blocks, low and high are the range of the blocks instead.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,15 +15,16 @@ from typing import TypeVar
 
 from analysis.cell_index import grouped
 from analysis.comparison_words import Comparison
-from analysis.formats import ratio
+from analysis.formats import percent, probability, ratio
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
-from core.messages import NOTHING, SENTENCES, Message, listed, message
+from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
 from record.comparison import DECIDED, JudgedRatio, RatioInterval
-from reports.document.model import Datum, Strip, Table, number, words
-from reports.document.shapes import Col, col, table
+from reports.document import Datum, Section, Strip, Table, number, words
+from reports.tables import Col, col, table
 from reports.view import View
 
+PLACE = 41  # in the order of sections (reports/sections/__init__.py)
 Item = TypeVar("Item")
 BEYOND = 2.5  # how far beyond the outermost ratio the scale reaches at most, as a factor
 MOST_TICKS = 5  # on a scale
@@ -42,9 +45,6 @@ SIGNS = {
     "invalid": "×",
     "unjudged": "·",
 }
-VERDICT = message("Verdict")
-# head of the column of ratios with intervals
-RATIO = message("Ratio [95 %]")
 # names each comparison, such as 'GIL: 3.14t+gil → 3.14t', with a link to its cells
 STEP_COL: Col[Comparison] = col("Step", "label", leads=True)
 
@@ -86,7 +86,7 @@ def ratio_head(compared: Sequence[Comparison]) -> Message:
     kinds = _kinds(compared)
     if not kinds:
         return message("Ratio")
-    return RATIO if False in kinds else message("Ratio (range)")
+    return message("Ratio [95 %]") if False in kinds else message("Ratio (range)")
 
 
 def _kinds(compared: Iterable[Comparison]) -> set[bool]:
@@ -129,7 +129,7 @@ def forest(
         *first,
         col("Ratio", lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
         col(ratio_head(compared), lambda item: ratio_datum(comparison(item)), ratio),
-        col(VERDICT, word),
+        col("Verdict", word),
         *last,
     ]
     return table(name, cols, by_head, kind="forest", key="forest", caption=_caption(compared))
@@ -201,12 +201,13 @@ def _strip(comparison: Comparison, scale: Strip) -> Datum:
     A/A.
     """
     datum, floor = ratio_datum(comparison), comparison.noise_floor
+    low, high = datum.low, datum.high
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
     strip = replace(
         scale,
         band=(1 / (1 + floor), 1 + floor) if floor else None,
         dot=(datum.value, state) if datum.value is not None else None,
-        whisker=(datum.low, datum.high) if None not in (datum.low, datum.high) else None,
+        whisker=(low, high) if low is not None and high is not None else None,
         tip=datum.text(ENGLISH),
     )
     return Datum(strip=strip, cells=comparison.trace)
@@ -220,3 +221,29 @@ def of_settings(
     """
     means_first = sorted(compared, key=lambda one: not one.is_over_all)
     return [*grouped(means_first, view.settings.name).items()]
+
+
+# ---- the section of all comparisons --------------------------------------------------------------
+
+
+def section(view: View) -> Section:
+    """Return the report's section on comparisons: a forest plot, and a collapsed table of the
+    reasons for verdicts, with p values and noise floors.
+    """
+    title, settings = message("All comparisons"), of_settings(view.compared, view)
+    # The items of the plot are the comparisons themselves.
+    shown = forest(title, settings, lambda one: one, [STEP_COL])
+    # A noise floor links to the cells of the A/A comparison that measured it at the same setting.
+    floors = {one.key: one.trace for one in view.compared if one.step == "aa"}
+    cols: list[Col[Comparison]] = [
+        col("Setting", view.settings.short),
+        col("Step", "label", trace="trace"),
+        col("p value", "p", probability, "p"),
+        col("Noise floor", "noise_floor", percent, trace=lambda one: floors.get(one.key, "")),
+        col("Why", lambda one: listed([one.why, *one.limits], SEMICOLON)),
+    ]
+    name = message("Reason for the verdict, p value and noise floor of each comparison")
+    reasons = table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)
+    # the first screen has the only setting already
+    is_folded = len(settings) == 1
+    return Section("comparisons", title, tables=(shown, reasons), folded=is_folded)

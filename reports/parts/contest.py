@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.cell_index import Row, grouped
 from analysis.comparison_words import doubt_of
@@ -24,8 +24,9 @@ from analysis.stats import Estimate
 from core.cell import Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.runtime import NATIVE
-from reports.document.model import Datum, Section, Table, traced
-from reports.document.shapes import (
+from reports.document import Datum, Section, Table, traced
+from reports.parts.run_words import absent_sentences
+from reports.tables import (
     CellValue,
     Col,
     bar,
@@ -35,7 +36,6 @@ from reports.document.shapes import (
     of_row,
     table,
 )
-from reports.parts.run_words import absent_sentences
 from reports.view import View
 
 KEY = "record"  # id of the section; a report has at most one ranking
@@ -171,8 +171,7 @@ def rate_share(row: Row, base: Row) -> Estimate | None:
 # ---- the section of a ranking --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ranking:
+class Ranking(NamedTuple):
     """A ranking as an experiment declares it: a table with a line for each service, the fastest
     first.
 

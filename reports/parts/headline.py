@@ -28,7 +28,7 @@ from core.messages import (
     message,
 )
 from record.comparison import DECIDED, DIFFERENT
-from reports.document.model import ABSENT
+from reports.document import ABSENT
 from reports.parts.comparison_table import ratio_datum
 from reports.view import View
 
@@ -113,8 +113,11 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
     names: as View.headings returns them
     """
     main = main_comparison(compared)
-    steps = [one for one in compared if one.step != "aa" and one.ratio and not one.is_over_all]
-    steps = [one for one in steps if one.verdict != "invalid"]
+    steps = [
+        one
+        for one in compared
+        if one.ratio and not one.is_over_all and one.step != "aa" and one.verdict != "invalid"
+    ]
     step = main.step if main else min((one.step for one in steps), key=MAIN.index, default="")
     at_settings = [one for one in steps if one.step == step]
     telling = varying(at_settings)

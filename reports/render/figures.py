@@ -20,8 +20,9 @@ from matplotlib.figure import Figure as Drawing
 
 from core.languages import Language, Printable
 from core.messages import Message
-from reports.document.model import COUNT, Figure, Panel
+from reports.document import Figure, Panel
 from reports.render import panels
+from reports.render.html import environment
 from reports.render.panels import COLOURS, LINK
 
 # CSS variables by colour. Each opaque colour of colours.css (#rrggbb) is unique, so a colour in an
@@ -71,15 +72,7 @@ LEAST_WIDTH, EDGE, LINE, TITLE_GAP = (
 )  # in points, as all lengths of a file in plots/
 # width of a character in points, by which texts are wrapped
 TITLE_CHARACTER, CAPTION_CHARACTER = 6.3, 5.4
-FONTS = (
-    "DejaVu Sans, Noto Sans CJK SC, Source Han Sans SC, WenQuanYi Zen Hei, PingFang SC, "
-    "Microsoft YaHei, sans-serif"
-)  # a viewer takes Chinese characters from the first of these that it has
 _BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
-STYLE = "".join(
-    f".mark.r{place} {{ fill: {COLOURS[f'r{place}']}; stroke: {COLOURS['ground']}; }}"
-    for place in range(COUNT)
-)  # as in page.css, but without variables, which not every viewer knows
 
 
 def page_panels(figure: Figure, language: Language) -> list[str]:
@@ -142,18 +135,13 @@ def sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
     language = Printable(language)
     sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
     # panels in a row: all if they are few, else as in a square, but at most MOST_COLUMNS
-    across = (
-        min(MOST_COLUMNS, ceil(len(drawn) ** 0.5))
-        if len(drawn) > MOST_COLUMNS
-        else max(1, len(drawn))
-    )
+    across = max(1, len(drawn))
+    if across > MOST_COLUMNS:
+        across = min(MOST_COLUMNS, ceil(across**0.5))
     column = max([LEAST_WIDTH / across, *(width for width, _ in sizes)])
     caption = _lines(figure.caption, across * column, CAPTION_CHARACTER, language)
     titles = [_lines(panel.title, column, TITLE_CHARACTER, language) for _, panel in _named(figure)]
-    made = [
-        _text([language.text(figure.title)], EDGE, 18, "font-size: 13px; font-weight: bold"),
-        _text(caption, EDGE, 37, f"fill: {COLOURS['soft']}"),
-    ]
+    placed = []
     top = 30 + LINE * len(caption)
     for start in range(0, len(drawn), across):
         row = slice(start, start + across)
@@ -161,30 +149,17 @@ def sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
         for place, (title, svg, (width, height)) in enumerate(
             zip(titles[row], drawn[row], sizes[row], strict=True)
         ):
-            made.append(_text(title, place * column + EDGE, top + TITLE_GAP, "font-weight: bold"))
-            box = f'x="{place * column:g}" y="{foot:g}" width="{width:g}" height="{height:g}"'
-            made.append(svg.replace("<svg", f'<svg {box} overflow="visible"', 1))
+            left = place * column
+            box = f'x="{left:g}" y="{foot:g}" width="{width:g}" height="{height:g}"'
+            inner = svg.replace("<svg", f'<svg {box} overflow="visible"', 1)
+            placed.append((title, left, top + TITLE_GAP, inner))
         top = foot + max(height for _, height in sizes[row])
-    width = across * column
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'width="{width:g}pt" '
-        f'height="{top:g}pt" viewBox="0 0 {width:g} {top:g}" '
-        f'font-family="{FONTS}">'
-        f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>"
-        f'<rect width="100%" height="100%" fill="{COLOURS["ground"]}"/>{"".join(made)}</svg>\n'
-    )
+    svg = environment().get_template("sheet.svg").render(
+        title=language.text(figure.title), caption=caption, panels=placed,
+        width=across * column, height=top, edge=EDGE, line=LINE, colours=COLOURS,
+    )  # fmt: skip
     svg = re.sub(r"<(/?)a\b[^>]*>", r"<\1g>", svg)  # their links lead to places of the page
-    return re.sub(rf"var\(--({'|'.join(COLOURS)})\)", lambda name: COLOURS[name[1]], svg)
-
-
-def _text(lines: Sequence[str], left: float, top: float, style: str) -> str:
-    """Return lines of text as an SVG element. *top* is the base of the first line."""
-    spans = (
-        f'<tspan x="{left:g}" y="{top + LINE * row:g}">{escape(line)}</tspan>'
-        for row, line in enumerate(lines)
-    )
-    return f'<text style="font-size: 10px; fill: {COLOURS["ink"]}; {style}">{"".join(spans)}</text>'
+    return re.sub(rf"var\(--({'|'.join(COLOURS)})\)", lambda name: COLOURS[name[1]], svg) + "\n"
 
 
 def _lines(words: Message, width: float, character: float, language: Language) -> list[str]:

@@ -9,7 +9,7 @@ has the table of all cells. Everything that reaches Markup must have been escape
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -18,31 +18,25 @@ from markupsafe import Markup, escape
 
 from core.languages import Language, Printable, with_printable_args
 from core.messages import Arg, Message
-from reports.document.model import COUNT, Document, Figure, Table, Traced
+from reports.document import COUNT, Document, Figure, Table, Traced
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-HTML_LANGUAGES = {"zh": "zh-Hans"}  # attribute lang of the page, if it is not the language's name
-# _Linking writes START cells BETWEEN figure BETWEEN text END, and _links() reads it.
-# with_printable_args() takes these characters out of foreign texts.
-_START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
-_PIECES = re.compile(
-    f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)"
-)
+# How _Linking writes a value: its cells, the name of its figure, and its text, between characters
+# that with_printable_args() takes out of foreign texts.
+_VALUE = re.compile("\ue000([^\ue001]*)\ue001([^\ue001]*)\ue001([^\ue002]*)\ue002")
 
 
 class _Linking(Language):
     """A translator that also marks the values from measurements in a text, so that the page can
-    make them links.
+    make them links. Of a value that contains another one, only the outer one is marked.
     """
-
-    def __init__(self, language: Language) -> None:
-        super().__init__(language.name, language.catalog)
 
     def text(self, value: Arg) -> str:
         plain = super().text(with_printable_args(value) if isinstance(value, Message) else value)
         if not isinstance(value, Traced):
             return plain
-        return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
+        inner = _VALUE.sub(r"\3", plain)
+        return f"\ue000{value.cells}\ue001{value.figure}\ue001{inner}\ue002"
 
 
 def page(
@@ -56,17 +50,18 @@ def page(
         from reports.render import figures  # matplotlib is slow to import
 
         panels = partial(figures.page_panels, language=language)
-    spoken, linking = Printable(language), _Linking(language)
+    spoken, linking = Printable(language), _Linking(language.name, language.catalog)
 
     def text(words: Message) -> Markup:
         """Return a message as mark-up without links. Long names may break after an underscore."""
         return soft(spoken.text(words))
 
-    def linked(words: Message) -> Markup:
-        """Return a message as mark-up whose measured values are links to the measurements (cells)
-        they come from.
+    def pieces(words: Message) -> Iterable[Sequence[str]]:
+        """Return a message in pieces: a text, and the cells, the figure and the text of the value
+        from measurements that stands behind it. These three are empty at the end.
         """
-        return _links(linking.text(words), is_linked=document.has_cells)
+        parts = [*_VALUE.split(linking.text(words)), "", "", ""]
+        return zip(*(parts[place::4] for place in range(4)), strict=True)
 
     def choices(table: Table, column: int) -> Iterable[str]:
         """Return the distinct texts of a table column as the choices of its filter."""
@@ -80,9 +75,8 @@ def page(
             choices=choices,
             document=document,
             draw=panels,
-            lang=HTML_LANGUAGES.get(language.name, language.name),
             language=spoken,
-            linked=linked,
+            pieces=pieces,
             strips=environment().get_template("strips.html").module,
             text=text,
         )
@@ -108,34 +102,8 @@ def environment() -> Environment:
 
 
 @cache
-def escaped(text: str) -> str:
-    """Return text escaped for HTML. The result is cached, because the same texts occur in many
-    tables.
-    """
-    return str(escape(text))
-
-
-@cache
 def soft(text: str) -> Markup:
-    """Return text as mark-up in which long names may break after an underscore."""
-    return Markup(escaped(text).replace("_", "_<wbr>"))
-
-
-def _links(text: str, *, is_linked: bool) -> Markup:
-    """Return text as mark-up in which each value computed from measurements links to these
-    measurements.
-
-    If such a value contains another one, only the outer one is a link.
+    """Return text as mark-up in which long names may break after an underscore. The result is
+    cached, because the same texts occur in many tables.
     """
-    lead, close = ('a class="lead" href="#cells"', "</a>") if is_linked else ("span", "</span>")
-    parts: list[str] = []
-    depth = 0
-    for start, end, plain in _PIECES.findall(text):
-        depth += bool(start) - bool(end)
-        if start and depth == 1:
-            cells, figure, _ = map(escaped, start[1:].split(_BETWEEN))
-            kind = f' data-figure="{figure}"' if figure else ""
-            parts.append(f'<{lead} data-cells="{cells}"{kind}>')
-        else:
-            parts.append(close if end and depth == 0 else soft(plain))
-    return Markup("".join(parts))
+    return Markup(str(escape(text)).replace("_", "_<wbr>"))

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from analysis.settings import service_names
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import BadInput, Message, message
 from record.run_file import load
@@ -86,12 +87,10 @@ def _read(folder: Path) -> SavedRun:
         run = load(folder)
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
-    service = run.plan.user_service
-    is_named = service is not None and service.command is not None and service.name == run.plan.name
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
-        plan=service.label if service and is_named else run.plan.name,
+        plan=service_names(run.plan.user_service).get(run.plan.name, run.plan.name),
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),

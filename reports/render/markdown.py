@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from core.languages import Language, Printable
 from core.messages import Message
-from reports.document.model import Document, Line, Table
+from reports.document import Document, Line, Table
 from reports.render.html import environment
 
 # characters that mean something within a line: an underscore does not within a word, an ampersand

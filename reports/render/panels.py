@@ -2,7 +2,7 @@
 
 For each panel, figures.py asks this module for the size, makes the axes, and calls draw(). A panel
 is one plot of a figure, and a curve is what it shows of one arm (runtime or service), as
-reports/document/model.py declares them. Sizes are in inches. MARKERS should look like m0, m1 and so
+reports/document.py declares them. Sizes are in inches. MARKERS should look like m0, m1 and so
 on of templates/definitions.svg, which the page draws beside the names of arms.
 """
 
@@ -10,9 +10,8 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 import matplotlib
@@ -23,14 +22,14 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from rich.cells import cell_len
 
 from core.languages import Language
-from reports.document.model import COUNT, Axis, Curve, Panel, Span
+from reports.document import COUNT, Axis, Curve, Panel, Span
 
 CSS = Path(__file__).with_name("templates") / "colours.css"
 COLOURS = dict(
     re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0])
 )  # light, by name
 SOFT = COLOURS["soft"]
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # by index of the arm's style
+MARKERS = "os^DvPX*"  # by index of the arm's style
 DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
 WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 # height of a bar with its gap; space below the axes for the labels of ticks and of the axis
@@ -45,7 +44,7 @@ ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = (
     0.26,
 )  # the second leaves room for the label of the scale
 LINK = "#cells:"  # start of a mark's URL, which figures.py makes a link of the page
-STYLE = CSS.with_name("plots.mplstyle")  # a file; figures.STYLE is CSS
+STYLE = CSS.with_name("plots.mplstyle")
 COLOURED: dict[Any, Any] = {
     "text.color": COLOURS["ink"],
     "grid.color": COLOURS["hair"],
@@ -53,8 +52,7 @@ COLOURED: dict[Any, Any] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArmStyle:
+class ArmStyle(NamedTuple):
     """The style in which a figure draws one runtime or service.
 
     Two of them that share a colour differ in marker and line dashes.
@@ -69,11 +67,7 @@ def arm_style(place: int) -> ArmStyle:
     """Return the colour, marker and dashes for the runtime or service (arm) with index *place*."""
     # each further round of colours begins one marker and one kind of dashes later
     sign = place + place // COUNT
-    return ArmStyle(
-        colour=COLOURS[f"r{place % COUNT}"],
-        marker=MARKERS[sign % COUNT],
-        dash=DASHES[sign % len(DASHES)],
-    )
+    return ArmStyle(COLOURS[f"r{place % COUNT}"], MARKERS[sign % COUNT], DASHES[sign % len(DASHES)])
 
 
 @contextmanager

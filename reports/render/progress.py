@@ -102,7 +102,7 @@ class QuietDisplay(ExitStack):
         unknown. None if the run measures all blocks
     clock: returns the current time in s
     timed_s: how long a cell is timed: as the plan says, or longer because requests are long; 0 if
-        unknown. display() sets it, and _lengthened() raises it
+        unknown. display() sets it, and _say_if_longer() raises it
     style: style of rich for lines on failed cells
     """
 
@@ -185,22 +185,22 @@ class QuietDisplay(ExitStack):
         left, spent_s = self._total - now.done, self._clock() - now.time_s
         return max(cell_s * left - spent_s, spent_s / together * (left - together), 0.0)
 
-    def _lengthened(self, result: CellResult) -> Message:
-        """Return that a cell was timed for longer than was planned and than all cells before it,
-        and raise *timed_s* to its time; return NOTHING if it was not.
+    def _say_if_longer(self, result: CellResult) -> None:
+        """Print a line if a cell was timed for longer than was planned and than all cells before
+        it, and raise *timed_s* to its time.
 
         Probes of a search for the capacity have lengths of their own.
         """
         before_s, timed_s = self.timed_s, result.turns.slices * result.turns.length_ns / 1e9
-        if not before_s or result.probe or timed_s < LONGER * before_s:
-            return NOTHING
-        self.timed_s = timed_s
-        return message(
-            "Requests take so long that each measurement is timed for {long:.1f} s instead of "
-            "{short:.1f} s.",
-            long=timed_s,
-            short=before_s,
-        )
+        if before_s and not result.probe and timed_s >= LONGER * before_s:
+            self.timed_s = timed_s
+            longer = message(
+                "Requests take so long that each measurement is timed for {long:.1f} s instead of "
+                "{short:.1f} s.",
+                long=timed_s,
+                short=before_s,
+            )
+            self._print(longer)
 
     def place(self) -> Message:
         """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
@@ -265,8 +265,7 @@ class PlainDisplay(QuietDisplay):
 
     def _show(self, result: CellResult) -> None:
         """Print a line about a completed measurement (cell), and one if its time was longer."""
-        if longer := self._lengthened(result):
-            self._print(longer)
+        self._say_if_longer(result)
         left = self.left() if self._done < self._total else NOTHING
         line = message("[{place}] {cell}", place=self.place(), cell=cell_line(result, self._names))
         self._print(line, self._values(result.system, result.params), left, self._failed())
@@ -322,13 +321,9 @@ class LiveDisplay(QuietDisplay):
         is invalid.
         """
         super()._show(result)
-        if longer := self._lengthened(result):
-            self._print(longer)
-        self._rate = (
-            verbatim(f"{whole(requests_per_s(result))}/s")
-            if result.clients and result.wall_ns
-            else NOTHING
-        )
+        self._say_if_longer(result)
+        is_known = result.clients and result.wall_ns
+        self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if is_known else NOTHING
         self._advance()
 
     def _advance(self) -> None:

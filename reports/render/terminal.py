@@ -27,7 +27,7 @@ from rich.text import Text
 
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message
-from reports.document.model import Column, Line, Section, Strip, Table
+from reports.document import Column, Line, Section, Strip, Table
 
 PIPED_WIDTH = 80  # columns, if the output is no terminal and COLUMNS is not set
 WIDE = r"\u2e80-\uffef"  # part of a regular expression: characters of two columns

@@ -1,6 +1,7 @@
 """Find the modules that each build one section of a report.
 
-They are the modules of this package, and the files *_section.py of the experiments. Each has
+They are the modules of this package, those of reports/parts/ whose section others share something
+with, and the files *_section.py of the experiments. Each has
     PLACE: int                            its position in a report; smaller numbers come first
     section(view: View) -> Section        the facts of the run; empty if there are none
 A section of one experiment also has
@@ -13,16 +14,18 @@ the terminal. A section() only makes a value from the view (reports/view.py): it
 does not change what the view returns, which all sections share.
 """
 
-import pkgutil
 import traceback
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 
 import experiments
 from core.messages import Message, message, verbatim
-from reports.document.model import Section
+from reports import parts
+from reports.document import Section
 from reports.view import View
 
 
@@ -31,14 +34,10 @@ def modules() -> tuple[ModuleType, ...]:
     """Return the modules of all sections, in the order in which a report shows them."""
     # sorted() is stable: modules with the same PLACE stay in the order of their names, and those of
     # this package come before those of the experiments.
-    names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
-    found = [import_module(name) for name in (*names, *experiments.modules(experiments.SECTIONS))]
-    return tuple(
-        sorted(
-            (module for module in found if hasattr(module, "PLACE")),
-            key=lambda module: module.PLACE,
-        )
-    )
+    own = (*iter_modules(__path__, f"{__name__}."), *iter_modules(parts.__path__, "reports.parts."))
+    names = (*(module.name for module in own), *experiments.modules(experiments.SECTIONS))
+    placed = (module for module in map(import_module, names) if hasattr(module, "PLACE"))
+    return tuple(sorted(placed, key=attrgetter("PLACE")))
 
 
 def sections(view: View) -> list[Section]:

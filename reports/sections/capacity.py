@@ -23,7 +23,7 @@ from analysis.others import on_busy
 from analysis.settings import HasParams, about, parameter_values, place_in_plan, varying
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from record.comparison import DECIDED, WORDS
-from reports.document.model import (
+from reports.document import (
     Axis,
     Curve,
     Datum,
@@ -35,8 +35,8 @@ from reports.document.model import (
     number,
     words,
 )
-from reports.document.shapes import Col, arm_col, col, metric_col, table, tip, with_unit
 from reports.parts.best_settings import BEST_MARK, Line, chosen_words, setting_table
+from reports.tables import Col, arm_col, col, metric_col, table, tip, with_unit
 from reports.view import View
 
 PLACE = 11  # in the order of sections (reports/sections/__init__.py)
@@ -56,7 +56,7 @@ def section(view: View) -> Section:
     # The key is that of verdict.py, which a search does not have: commands/report.py prints the
     # section with this key last.
     if not found:
-        return Section(key="verdict", title=TITLE)
+        return Section("verdict", TITLE)
     steps = [_step_sentence(one, view) for one in ratios(view.run, found)]
     answer = steps or [_sentence(one, view) for one in found]
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
@@ -66,13 +66,12 @@ def section(view: View) -> Section:
             "the best setting. * marks this setting"
         ),
         [(NOTHING, _candidate_lines(view))],
-        titled=True,
     )
     notes = (*_choice_sentences(view), *_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
     return Section(
-        key="verdict",
-        title=TITLE,
+        "verdict",
+        TITLE,
         answer=answer,
         sentences=notes,
         tables=(
@@ -172,7 +171,8 @@ def verdict_text(one: CapacityRatio, view: View) -> Message:
     search. Faster, slower and equivalent alone say so.
     """
     most = max(view.others.by_block.values()) if view.others else 0.0
-    return on_busy(WORDS[one.verdict], most) if one.verdict in DECIDED else WORDS[one.verdict]
+    word = WORDS[one.verdict]
+    return on_busy(word, most) if one.verdict in DECIDED else word
 
 
 def _candidate_lines(view: View) -> list[Line]:
@@ -196,15 +196,12 @@ def _choice_sentences(view: View) -> Iterator[Message]:
         best, second = choice.best, choice.second
         if not best or not second:
             continue
+        lead = message(
+            "the best setting's lead over the second-best setting, {second}, may be chance",
+            second=_setting(second, view),
+        )
         clauses = [chosen_words(_setting(best, view), choice)]
-        if _may_be_chance(best, second):
-            name = _setting(second, view)
-            clauses.append(
-                message(
-                    "the best setting's lead over the second-best setting, {second}, may be chance",
-                    second=name,
-                )
-            )
+        clauses += [lead] * _may_be_chance(best, second)
         yield about(message("{clauses}.", clauses=listed(clauses, SEMICOLON)), arm)
 
 
@@ -349,8 +346,8 @@ def _figures(view: View) -> Iterator[Figure]:
         panels = tuple(filter(None, (_panel(group, view, metric) for metric in SHOWN)))
         if panels:
             yield Figure(
-                key=f"capacity-{place}",
-                title=message("Latency, CPU and memory by request rate"),
+                f"capacity-{place}",
+                message("Latency, CPU and memory by request rate"),
                 caption=message(
                     "Each mark is a probe, a measurement at one rate. Latency is measured from the "
                     "time at which the request was due."
@@ -371,7 +368,7 @@ def _panel(group: Sequence[Capacity], view: View, metric: Metric) -> Panel | Non
     curves = []
     for one in group:
         points = sorted(
-            (probe.rate, _of_probe(metric, probe) or 0.0) for probe in one.probes if probe in probes
+            (probe.rate, value) for probe in one.probes if (value := _of_probe(metric, probe))
         )
         marks = [
             Mark(x=rate, y=value / scale.size, tip=tip(one.arm, scale.form(value)))
@@ -380,8 +377,6 @@ def _panel(group: Sequence[Capacity], view: View, metric: Metric) -> Panel | Non
         line = [(mark.x, mark.y) for mark in marks]
         curves.append(Curve(name=one.arm, look=view.looks[one.arm], line=line, marks=marks))
     label = with_unit(metric.label, scale)
-    across = Axis(
-        label=message("requests/s"), low=0.0, high=1.05 * max(probe.rate for probe in probes)
-    )
-    up = Axis(label=label, low=0.0, high=1.05 * most / scale.size)
-    return Panel(title=label, across=across, up=up, curves=tuple(curves))
+    across = Axis(message("requests/s"), high=1.05 * max(probe.rate for probe in probes))
+    up = Axis(label, high=1.05 * most / scale.size)
+    return Panel(title=label, across=across, up=up, curves=curves)

@@ -13,8 +13,8 @@ from analysis.metrics import COUNT, LABELLED, Metric
 from analysis.settings import value_text, varying
 from core.messages import NOTHING, message, verbatim
 from record.saved_run import CellResult
-from reports.document.model import Datum, Section, arm, number, words
-from reports.document.shapes import Col, col, metric_head, table
+from reports.document import Datum, Section, arm, number, words
+from reports.tables import Col, col, metric_head, table
 from reports.view import View
 
 PLACE = 200  # in the order of sections (reports/sections/__init__.py)

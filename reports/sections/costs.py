@@ -18,8 +18,8 @@ from analysis.formats import tenths
 from analysis.metrics import METRICS, median_of, per_request
 from core.messages import NOTHING, message
 from record.saved_run import CellResult
-from reports.document.model import Datum, Section, Strip, Table
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document import Datum, Section, Strip, Table
+from reports.tables import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 21  # in the order of sections (reports/sections/__init__.py)

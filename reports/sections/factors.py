@@ -11,9 +11,9 @@ from analysis.comparison_words import Comparison
 from analysis.formats import ratio
 from core.messages import Message, message
 from record.comparison import Factors
-from reports.document.model import Datum, Section
-from reports.document.shapes import Col, col, table
+from reports.document import Datum, Section
 from reports.parts.comparison_table import STEP_COL, ends_words, interval_datum, of_settings
+from reports.tables import Col, col, table
 from reports.view import View
 
 PLACE = 20  # in the order of sections (reports/sections/__init__.py)

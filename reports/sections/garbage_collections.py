@@ -15,8 +15,8 @@ from analysis.formats import milliseconds, percent, tenths, whole_percent
 from analysis.pause_shares import CAUSES, COLLECTION, ArmPauses, pauses
 from analysis.stats import Estimate
 from core.messages import Message, message
-from reports.document.model import Section, Table, estimate, traced
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document import Section, estimate, traced
+from reports.tables import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 22  # in the order of sections (reports/sections/__init__.py)
@@ -84,11 +84,18 @@ def section(view: View) -> Section:
     """Return the report's section on garbage collections and on the causes of slow requests."""
     named = [(head, pauses(rows)) for head, rows in view.named_groups]
     every = [each for _, of_setting in named for each in of_setting]
+    shown = table(
+        message("Garbage collections, and causes of slow requests"),
+        [arm_col("row.runtime", view.looks, TRACE), *COLS],
+        [(head, of_setting) for head, of_setting in named if of_setting],
+        folded=True,
+        caption=CAPTION,
+    )
     return Section(
         "pauses",
         message("Pauses"),
-        sentences=[_causes_sentence(each, view) for each in every if each.findings],
-        tables=(_table(named, view),),
+        sentences=tuple(_causes_sentence(each, view) for each in every if each.findings),
+        tables=(shown,),
         notes=[HOW, *_overwritten(every)],
     )
 
@@ -113,16 +120,6 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
             **shares,
         ),
         each.row.trace,
-    )
-
-
-def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
-    return table(
-        message("Garbage collections, and causes of slow requests"),
-        [arm_col("row.runtime", view.looks, TRACE), *COLS],
-        [(head, of_setting) for head, of_setting in named if of_setting],
-        folded=True,
-        caption=CAPTION,
     )
 
 

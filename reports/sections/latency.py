@@ -19,8 +19,7 @@ from analysis.formats import microseconds, ratio, whole
 from core.histogram import Histogram, bounds_ns
 from core.messages import SENTENCES, Message, listed, message, verbatim
 from record.comparison import DIFFERENT, RatioInterval
-from reports.document.model import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table
-from reports.document.shapes import Col, arm_col, col, table, tip
+from reports.document import Axis, Curve, Datum, Figure, Mark, Panel, Section, Table
 from reports.parts.comparison_table import (
     STEP_COL,
     ends_words,
@@ -29,6 +28,7 @@ from reports.parts.comparison_table import (
     part_verdict,
 )
 from reports.parts.run_words import loop_words
+from reports.tables import Col, arm_col, col, table, tip
 from reports.view import View
 
 PLACE = 30  # in the order of sections (reports/sections/__init__.py)
@@ -86,7 +86,7 @@ def _tails(view: View) -> Table:
     known = of_settings((one for one in view.compared if one.tails), view)
     cols = [STEP_COL]
     for name, shown in TAILS.items():
-        cols += _tail_cols(name, shown, view)
+        cols += _tail_cols(name, shown)
     reading = message(
         "Older runtime's latency divided by the newer runtime's, paired by block (measured round). "
         "Above 1, the newer runtime has lower latency. Verdicts are adjusted for the number of "
@@ -101,7 +101,7 @@ def _tails(view: View) -> Table:
     )
 
 
-def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
+def _tail_cols(name: str, shown: str) -> list[Col[Comparison]]:
     """Return two table columns for a latency percentile: the ratio, and the verdict on this ratio.
 
     shown: the name of the percentile
@@ -121,8 +121,8 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
     """Return the figure with the latency curves of all settings and runtimes. All panels have the
     same scales.
     """
-    points = [point for points in curves.values() for point in points]
-    furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
+    places, values = zip(*(point for points in curves.values() for point in points), strict=True)
+    furthest = max(places) * GAP
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
     ticks = [(place, f"{100 - 100 / place:.6g}") for place in (2.0, *nines) if place <= furthest]
     across = Axis(

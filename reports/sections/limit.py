@@ -15,14 +15,13 @@ from analysis.settings import parameter_values, varying
 from analysis.stats import Estimate
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
-from reports.document.model import Datum, Section, number
-from reports.document.shapes import arm_col, col, table
+from reports.document import Datum, Section, number
 from reports.parts.contest import doubts, rate_share
+from reports.tables import arm_col, col, table
 from reports.view import View
 
 PLACE = 70  # in the order of sections (reports/sections/__init__.py)
 ALWAYS_NAMED = "CALC_TARGET"  # in each setting, even if it does not vary
-CLIENTS = {True: message("native"), False: message("Python")}  # by whether they are native
 HOW = message(
     "The machine's throughput limit is the throughput of a Rust service with the same protocol "
     "and calculation, called by the native load generator. Python clients take CPU time from "
@@ -91,7 +90,8 @@ def _shares(view: View) -> Iterator[Share]:
         limit = limits.get(row.key)
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
             setting = parameter_values(row.params, names)
-            clients = CLIENTS[row.good[0].client_runtime == NATIVE]
+            is_native = row.good[0].client_runtime == NATIVE
+            clients = message("native") if is_native else message("Python")
             yield Share(row, limit, value, setting, clients, of_rows([limit, row]))
 
 

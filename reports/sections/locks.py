@@ -12,8 +12,8 @@ from operator import itemgetter
 from analysis.causes import Profile, lock_profiles, share_of_time, stops_per_request
 from analysis.formats import hundredths, percent
 from core.messages import NOTHING, Message, message, verbatim
-from reports.document.model import ABSENT, Section, Table
-from reports.document.shapes import Col, arm_col, col, frame_text, table
+from reports.document import ABSENT, Section, Table
+from reports.tables import Col, arm_col, col, frame_text, table
 from reports.view import View
 
 PLACE = 23  # in the order of sections (reports/sections/__init__.py)
@@ -37,11 +37,22 @@ def section(view: View) -> Section:
     ]
     profiles = lock_profiles(view.run)
     runtime: Col[Profile] = arm_col("runtime", view.looks)
+    lines = table(
+        message("Lines of code that wait, and the locks that they wait for"),
+        [
+            runtime,
+            col("Lock", "lock"),
+            col("Line", lambda line: frame_text(line["stack"], message("outside of Python"))),
+            col("Called from", lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
+            col("share of request time", "share", percent),
+        ],
+        [(NOTHING, _lines(profile)) for profile in profiles],
+    )
     return Section(
         "locks",
         message("Contended locks"),
         sentences=sentences,
-        tables=(_sums_table(profiles, runtime), _lines_table(profiles, runtime)),
+        tables=(_sums_table(profiles, runtime), lines),
         notes=(HOW,) if profiles else (),
         terminal=sentences,
     )
@@ -71,20 +82,6 @@ def _sums_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
             ),
         ],
         [(NOTHING, profiles)],
-    )
-
-
-def _lines_table(profiles: Sequence[Profile], runtime: Col[Profile]) -> Table:
-    return table(
-        message("Lines of code that wait, and the locks that they wait for"),
-        [
-            runtime,
-            col("Lock", "lock"),
-            col("Line", lambda line: frame_text(line["stack"], message("outside of Python"))),
-            col("Called from", lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
-            col("share of request time", "share", percent),
-        ],
-        [(NOTHING, _lines(profile)) for profile in profiles],
     )
 
 

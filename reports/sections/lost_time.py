@@ -32,8 +32,8 @@ from analysis.causes import LOCKS as LOCK_TYPES
 from analysis.formats import milliseconds, percent, tenths, whole_percent
 from analysis.pause_shares import COLLECTION, pauses
 from core.messages import NOTHING, SENTENCES, Message, chained, message
-from reports.document.model import Section
-from reports.document.shapes import Col, col, frame_text, table
+from reports.document import Section
+from reports.tables import Col, col, frame_text, table
 from reports.view import View
 
 PLACE = 24  # in the order of sections (reports/sections/__init__.py)
@@ -49,11 +49,7 @@ NOTE = message(
     "share less data afterwards, the gain can be larger. The bound is as exact as the measured "
     "share. The named page says what may help."
 )
-# paragraphs about causes, see Cause.page
-LOCKS = "docs/why.md#contended-locks"
-STOPS = "docs/why.md#stop-the-world-pauses"
-COLLECTIONS = "docs/why.md#garbage-collections"
-COUNTS = "docs/why.md#reference-counts"
+LOCKS = "docs/why.md#contended-locks"  # a paragraph, see Cause.page
 OF_FILES = {  # by the start of a file's name; nothing helps against the lock of a thread pool
     "asyncio/": "docs/why.md#event-loops",
     "logging/": "docs/why.md#logging",
@@ -113,9 +109,13 @@ def _sentence(one: Cause) -> Message:
 
 def causes(view: View) -> list[Cause]:
     """Return the causes of lost time in a run's measurements and profiles that take a notable share
-    of the time.
+    of the time. `--profile locks` finds contended locks, stop-the-world pauses and shared reference
+    counts.
     """
-    return [*_collecting(view), *_waiting(view), *_of_locks(view)]
+    found = [*_collecting(view), *_waiting(view)]
+    for profile in lock_profiles(view.run):
+        found += [*_contended(profile, view), *_stops(profile, view), *_shared_counts(profile)]
+    return found
 
 
 def _collecting(view: View) -> Iterator[Cause]:
@@ -132,7 +132,8 @@ def _collecting(view: View) -> Iterator[Cause]:
                 longest=milliseconds(each.longest_ns),
             )
             # None: the CPU time of collections is unknown
-            yield Cause(found, COLLECTIONS, bound(each.row, view.run, each.share, None))
+            gain = bound(each.row, view.run, each.share, None)
+            yield Cause(found, "docs/why.md#garbage-collections", gain)
 
 
 def _waiting(view: View) -> Iterator[Cause]:
@@ -152,23 +153,12 @@ def _waiting(view: View) -> Iterator[Cause]:
                 yield Cause(found, _page_of_file(wait.file, LOCKS), gain)
 
 
-def _of_locks(view: View) -> Iterator[Cause]:
-    """Yield the contended locks, stop-the-world pauses and shared reference counts that `--profile
-    locks` measured.
-    """
-    for profile in lock_profiles(view.run):
-        yield from _contended(profile, view)
-        yield from _stops(profile, view)
-        yield from _shared_counts(profile)
-
-
 def _contended(profile: Profile, view: View) -> Iterator[Cause]:
-    runtime = profile["runtime"]
     for line in _sampled(profile["contended"]):
         if line["share"] >= NOTABLE_SHARE:
             found = message(
                 "{runtime}: threads wait for {lock} at {place} for {share} of the time",
-                runtime=runtime,
+                runtime=profile["runtime"],
                 lock=Message.from_json(line["lock"]),
                 place=_place(line),
                 share=percent(line["share"]),
@@ -181,7 +171,6 @@ def _stops(profile: Profile, view: View) -> Iterator[Cause]:
     """Yield the stop-the-world pauses of a profile. All are one cause, which names the line with
     the longest time.
     """
-    runtime = profile["runtime"]
     per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
     for line in _sampled(profile["stopping"])[:1]:
         if share >= NOTABLE_SHARE and per_request >= OFTEN:
@@ -190,31 +179,27 @@ def _stops(profile: Profile, view: View) -> Iterator[Cause]:
                 "{runtime}: each request causes {times} stop-the-world pauses, {of_these} of "
                 "them at {place}. Threads spend {share} of the requests' time on pausing, "
                 "and stand still for another {stood}",
-                runtime=runtime,
+                runtime=profile["runtime"],
                 times=tenths(per_request),
                 of_these=whole_percent(line["share"] / share),
                 place=_place(line),
                 share=percent(share),
                 stood=percent(stood),
             )
-            page = _page_of_file(_file(line), STOPS)
-            yield Cause(
-                found,
-                page,
-                bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None),
-            )
+            page = _page_of_file(_file(line), "docs/why.md#stop-the-world-pauses")
+            gain = bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None)
+            yield Cause(found, page, gain)
 
 
 def _shared_counts(profile: Profile) -> Iterator[Cause]:
-    runtime = profile["runtime"]
     counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
     if counted >= NOTABLE_SHARE and profile["cpu_samples"] * counted >= LEAST_SAMPLES:
         found = message(
             "{runtime}: counting references to shared objects takes at least {share} of CPU "
             "time",
-            runtime=runtime, share=percent(counted),
+            runtime=profile["runtime"], share=percent(counted),
         )  # fmt: skip
-        yield Cause(found, COUNTS)
+        yield Cause(found, "docs/why.md#reference-counts")
 
 
 def _page_of_file(file: str, otherwise: str) -> str:

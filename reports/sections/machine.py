@@ -17,7 +17,7 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, chained, listed, message, verbatim
 from core.runtime import RuntimeFacts
 from record.saved_plan import Machine
-from reports.document.model import ABSENT, Section, Table, plain_table
+from reports.document import ABSENT, Section, Table, plain_table
 from reports.parts.run_words import duration_words, method_words, order_words, repeat_command
 from reports.view import View
 
@@ -221,18 +221,15 @@ def _parameter_tables(view: View) -> tuple[Table, Table]:
     differing = varying(view.rows)
     settings: list[tuple[Fact, ...]] = []
     for row, *_ in view.groups if differing else ():
-        values = dict.fromkeys(differing, ABSENT)
-        values |= {
-            name: _value_text(value, name)
-            for name, value in row.params.items()
-            if name in differing
-        }
-        settings.append((row.title or view.settings.head(row.system), *values.values()))
+        values = {name: _value_text(value, name) for name, value in row.params.items()}
+        texts = (values.get(name, ABSENT) for name in differing)
+        settings.append((row.title or view.settings.head(row.system), *texts))
     same: list[tuple[Fact, ...]] = []
-    is_timed = view.plan.user_service and view.plan.method.duration_s
-    unused = ("NUM_REQUESTS_PER_CLIENT",) if is_timed else ()
+    left_out = {*differing}
+    if view.plan.user_service and view.is_timed:
+        left_out.add("NUM_REQUESTS_PER_CLIENT")
     for name in parameter_names(view.rows):
-        if name not in (*differing, *unused):
+        if name not in left_out:
             meaning = PARAMETERS[name].help if name in PARAMETERS else NOTHING
             same.append((name, _value_text(_values(view.rows, name)[0], name), meaning))
     title, heads = message("Parameters that differ between settings"), (message("Setting"),)

@@ -17,7 +17,7 @@ from analysis.settings import about, labels
 from core.cell import Value
 from core.messages import NOTHING, Message, message, plural, verbatim
 from record.comparison import Key, Setting, setting_key
-from reports.document.model import (
+from reports.document import (
     COUNT,
     Axis,
     Curve,
@@ -30,7 +30,7 @@ from reports.document.model import (
     Table,
     traced,
 )
-from reports.document.shapes import arm_col, col, table, tip
+from reports.tables import arm_col, col, table, tip
 from reports.view import View
 
 PLACE = 80  # in the order of sections (reports/sections/__init__.py)

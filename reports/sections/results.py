@@ -15,8 +15,9 @@ from analysis.connections import connection_notes
 from analysis.formats import Form, round_values
 from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
-from reports.document.shapes import (
+from reports.document import Column, Datum, Line, Section, Strip, Table, arm, number, words
+from reports.parts.run_words import absent_sentences, loop_words, method_words, missing_runtimes
+from reports.tables import (
     BARS,
     POOLED,
     ROOM,
@@ -26,7 +27,6 @@ from reports.document.shapes import (
     most_throughput,
     of_row,
 )
-from reports.parts.run_words import absent_sentences, loop_words, method_words, missing_runtimes
 from reports.view import View
 
 PLACE = 40  # in the order of sections (reports/sections/__init__.py)
@@ -48,15 +48,14 @@ def section(view: View) -> Section:
     cautions = [
         message("{note}.", note=note) for note in connection_notes(view.run.cells, view.run)
     ]
-    texts = (*_failure_sentences(view), *cautions, *lacking, *absent)
-    brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *texts)
+    said = (*_failure_sentences(view), *cautions, *lacking, *absent)
     return Section(
         "results",
         TITLE,
         sentences=(*cautions, *lacking, *missing_runtimes(view), *absent),
         tables=(table(view),),
         notes=tuple(_notes(view)),
-        terminal=() if view.plan.view else brief,
+        terminal=() if view.plan.view else (table(view, is_brief=True), *said),
     )
 
 
@@ -113,16 +112,12 @@ def _shown(view: View) -> dict[str, tuple[Column, Form]]:
     )
     is_wanted |= {key: any(map(METRICS[key].read, view.ok_cells)) for key in WHERE_KNOWN}
     is_wanted[RATIO] = _has_several_arms(view)
-    keys = [
-        key
-        for key, metric in ROW_METRICS.items()
-        if metric.rank is not None and is_wanted.get(key, True)
-    ]
-    heads = {key: metric_head(ROW_METRICS[key], view.rows, of_row) for key in keys}
-    return {
-        key: (replace(head, rank=ROW_METRICS[key].rank or 0), form)
-        for key, (head, form) in heads.items()
-    }
+    shown = {}
+    for key, metric in ROW_METRICS.items():
+        if metric.rank is not None and is_wanted.get(key, True):
+            head, form = metric_head(metric, view.rows, of_row)
+            shown[key] = replace(head, rank=metric.rank), form
+    return shown
 
 
 def _brief_caption(view: View) -> Message:

@@ -7,8 +7,8 @@ A route is the requests of a plan that have one name (analysis/routes.py).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from analysis.cell_index import grouped
 from analysis.comparison_words import Comparison
@@ -17,15 +17,15 @@ from analysis.metrics import METRICS, Metric, pooled
 from analysis.others import on_busy
 from analysis.routes import Route
 from core.messages import NOTHING, SENTENCES, Message, listed, message, plural
-from record.comparison import VALUE, Setting
-from reports.document.model import ABSENT, Datum, Section, Table
-from reports.document.shapes import POOLED, Col, col, marked, metric_head, table
+from record.comparison import VALUE
+from reports.document import ABSENT, Datum, Section, Table
 from reports.parts.comparison_table import (
     ends_words,
     interval_datum,
     part_verdict,
     ratio_head,
 )
+from reports.tables import POOLED, Col, col, marked, metric_head, of_row, table
 from reports.view import View
 
 PLACE = 29  # in the order of sections (reports/sections/__init__.py)
@@ -39,8 +39,7 @@ READING = message(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """A route in a comparison.
 
     head: the comparison as text, with its setting
@@ -79,17 +78,17 @@ def _lines(view: View) -> Iterator[Line]:
     for one in view.compared_by_route:
         named = view.settings.values if one.step == VALUE else view.settings.name
         setting = named(one) if len(view.groups) > 1 else NOTHING
-        head = message("{setting}, {cause}", setting=setting, cause=one.label)
-        head = head if setting else one.label
+        both = message("{setting}, {cause}", setting=setting, cause=one.label)
+        head = both if setting else one.label
         for name in one.routes:
             same = [route for route in view.routes if route.name == name]
             # 0 is the denominator and 1 the numerator; a side without the route is left out.
             below = [route for route in same if route.is_side_of(one, 0)]
             above = [route for route in same if route.is_side_of(one, 1)]
-            yield Line(head=head, arms=(*below[:1], *above[:1]), compared=one)
+            yield Line(head, (*below[:1], *above[:1]), one)
     for route in view.routes if not view.compared_by_route else ():
-        values = view.settings.values(Setting(system=route.row.system, params=route.row.params))
-        yield Line(head=listed(filter(None, (route.row.runtime, values))), arms=(route,))
+        names = (route.row.runtime, view.settings.values(route.row))
+        yield Line(listed(filter(None, names)), (route,))
 
 
 def _table(lines: Sequence[Line]) -> Table:
@@ -134,7 +133,7 @@ def _percentile_col(metric: Metric, routes: Sequence[Route]) -> Col[Line]:
 
 
 def _figure(metric: Metric, route: Route) -> float | None:
-    return (route.row.figures or {}).get(metric.row_key)
+    return of_row(metric, route.row)
 
 
 def _speed(line: Line) -> Datum:

@@ -5,16 +5,14 @@ A section of a run's report: reports/sections/__init__.py finds this module and 
 for the page and for the terminal. section() only makes a value, which reports/render/ writes.
 """
 
-from collections.abc import Mapping
-
 from analysis.cell_index import Row
 from analysis.gates import GIL_AND_JIT
 from analysis.metrics import METRICS
 from analysis.pairs import addresses
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
-from reports.document.model import ABSENT, Section
-from reports.document.shapes import Col, arm_col, col, metric_col, of_row, table
+from reports.document import ABSENT, Section
+from reports.tables import Col, arm_col, col, metric_col, of_row, table
 from reports.view import View
 
 PLACE = 12  # in the order of sections (reports/sections/__init__.py)
@@ -34,17 +32,14 @@ def section(view: View) -> Section:
         row for row in view.rows if row.system in at and row.runtime == NATIVE
     ]  # other rows repeat a service
     title = message("Running services")
-    shown = table(title, _columns(at, view), [(NOTHING, rows)], caption=NOTE)
-    return Section("targets", title, tables=(shown,), terminal=(shown,))
-
-
-def _columns(at: Mapping[str, str], view: View) -> list[Col[Row]]:
-    return [
+    cols: list[Col[Row]] = [
         arm_col("system", view.looks, "trace"),
         col("address", lambda row: at[row.system]),
         metric_col(METRICS["service_memory_bytes"], view.rows, of_row),
         col("GIL", _gil),
     ]
+    shown = table(title, cols, [(NOTHING, rows)], caption=NOTE)
+    return Section("targets", title, tables=(shown,), terminal=(shown,))
 
 
 def _gil(row: Row) -> Message | str:

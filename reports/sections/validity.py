@@ -11,7 +11,7 @@ from analysis.cell_index import of_cells
 from analysis.pair_verdicts import looks_at
 from core.messages import NOTHING, Message, message
 from core.method import FEWEST_TO_PIN, SAME, placement
-from reports.document.model import Section, plain_table, traced, words
+from reports.document import Section, plain_table, traced, words
 from reports.parts.checks import FAILED, PASSED, UNKNOWN, WARNING, checked
 from reports.view import View
 
@@ -38,11 +38,11 @@ def section(view: View) -> Section:
         for name, (state, seen, cells) in checked(view).items()
     ]
     cells = of_cells(view.run.cells)
-    parts: tuple[Section, ...] = ()
+    parts = []
     if not view.plan.objectives:
         sentences = [traced(sentence, cells) for sentence in verdict_basis(view)]
-        rest = Section("rests-on", message("The basis of the verdicts"), sentences=sentences)
-        parts = (rest,)
+        title = message("The basis of the verdicts")
+        parts.append(Section("rests-on", title, sentences=sentences))
     return Section(
         "validity",
         TITLE,

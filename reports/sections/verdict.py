@@ -23,8 +23,13 @@ from core.messages import (
     listed,
     message,
 )
-from reports.document.model import Section, Table, traced
-from reports.document.shapes import (
+from reports.document import Section, Table, traced
+from reports.parts import swept_values as sweeps
+from reports.parts.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
+from reports.parts.checks import checks_line
+from reports.parts.comparison_table import forest
+from reports.parts.headline import by_setting, gains, main_comparison, main_headline
+from reports.tables import (
     BARS,
     ROOM,
     Col,
@@ -36,11 +41,6 @@ from reports.document.shapes import (
     of_row,
     table,
 )
-from reports.parts import swept_values as sweeps
-from reports.parts.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
-from reports.parts.checks import checks_line
-from reports.parts.comparison_table import forest
-from reports.parts.headline import by_setting, gains, main_comparison, main_headline
 from reports.view import View
 
 PLACE = 10  # in the order of sections (reports/sections/__init__.py)

@@ -24,8 +24,8 @@ from analysis.cell_index import grouped
 from analysis.formats import hundredths, whole, whole_percent
 from analysis.settings import setting_of
 from core.messages import Message, listed, message, verbatim
-from reports.document.model import Flame, Section, Table, estimate
-from reports.document.shapes import Col, arm_col, col, table
+from reports.document import Flame, Section, Table, estimate
+from reports.tables import Col, arm_col, col, table
 from reports.view import View
 
 PLACE = 22  # in the order of sections (reports/sections/__init__.py)

@@ -19,8 +19,7 @@ from core.messages import verbatim
 from record.child_lines import ServingProcess
 from record.comparison import setting_key
 from record.saved_run import Run
-from reports.parts.best_settings import best_sentences
-from reports.sections.best import section
+from reports.parts.best_settings import best_sentences, section
 from reports.view import View
 from tests.reports.contestants import lines_of
 from tests.reports.sample import run_of, with_service

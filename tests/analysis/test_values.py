@@ -8,8 +8,8 @@ from analysis.decisions import is_decided
 from analysis.steps import OF_VALUES
 from record.comparison import OVER_ALL
 from record.saved_run import CellResult, Run
+from reports.parts import swept_values as values
 from reports.parts.swept_values import run_headline
-from reports.sections import values
 from reports.view import View
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of, set_plan

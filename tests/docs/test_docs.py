@@ -18,7 +18,10 @@ from lab.run.contract import CLIENT_MUST, SERVICE_MUST
 from record.child_lines import ClientLine, ServiceLine
 from record.comparison import StepName, Word
 from record.saved_run import Status
-from reports.sections import best, comparisons, costs, limit, memory, values
+from reports.parts import best_settings as best
+from reports.parts import comparison_table as comparisons
+from reports.parts import swept_values as values
+from reports.sections import costs, limit, memory
 from reports.view import View
 from tests.docs.pages import DOCS, blocks, each_page, lines_of, listed, named, rows
 from tests.reports.reading import every_chapter

@@ -19,7 +19,7 @@ from config.sidecar_options import ENTRY
 from config.user_service.request_options import REQUEST
 from config.user_service.service_options import SERVICE
 from core.cell import NONE, PARAMETERS, Parameter
-from reports.compare.members import MACHINE, METHOD
+from reports.compare import MACHINE, METHOD
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 HISTOGRAM = r"^(latency|connect|waiting)_(\w+)_ns$"

@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from core.messages import Message
-from reports.document.model import Document, Figure, Flame, Panel, Section, Table, Traced
+from reports.document import Document, Figure, Flame, Panel, Section, Table, Traced
 
 BLOCKS = (Document, Section, Figure, Flame, Panel, Table)  # a line for each of their fields
 CELLS = re.compile(r"(\S+-[0-9a-f]{8}( |$))+")

@@ -19,10 +19,10 @@ from core.messages import BadInput
 from core.program import VERSION
 from lab.run.runs import titles
 from record.saved_run import CellResult, Run
+from reports.compare import members
 from reports.compare.compared_runs import compare_runs
 from reports.compare.compared_runs import document as comparison_document
-from reports.compare.members import members
-from reports.document.model import Document, Figure
+from reports.document import Document, Figure
 from reports.exports.pyperf_files import export
 from reports.exports.texts import cells_sheet, rows_sheet
 from reports.render import html

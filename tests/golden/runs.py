@@ -16,7 +16,7 @@ from record.decode import decoded
 from record.run_file import load, plain
 from record.saved_plan import Machine
 from record.saved_run import Run
-from reports.document.model import Document
+from reports.document import Document
 from reports.stress_report import stress_document
 from tests.analysis.test_routes import opposed_run
 from tests.analysis.timed_cells import steady

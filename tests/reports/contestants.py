@@ -8,7 +8,7 @@ from core.cell import Value
 from core.languages import ENGLISH
 from core.messages import verbatim
 from record.saved_run import CellResult, Run
-from reports.document.model import Figure, Section, Table
+from reports.document import Figure, Section, Table
 from reports.sections import modules
 from reports.view import View
 from tests.reports.sample import histogram_of, run_of, set_plan

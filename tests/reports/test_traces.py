@@ -10,7 +10,7 @@ import pytest
 
 from core.histogram import Histogram
 from record.saved_run import CellResult
-from reports.document.model import Datum, Section, Traced
+from reports.document import Datum, Section, Traced
 from reports.write import report
 from tests.reports.reading import (
     elements,

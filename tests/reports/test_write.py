@@ -8,7 +8,7 @@ from core.runtime import NATIVE
 from lab.run.measured_runtimes import Native
 from record.run_file import RunFile
 from reports import write
-from reports.document.model import Section
+from reports.document import Section
 from reports.frame import frame
 from reports.sections import costs
 from reports.view import View
@@ -46,7 +46,7 @@ def test_a_bug_in_a_section_costs_this_section_only_and_one_line_says_so(
 
 
 def test_a_bug_in_the_head_of_the_report_costs_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "size_line", lambda view: {}["pgo"])
+    monkeypatch.setattr(write, "size_line", lambda view: vars(view)["pgo"])
     (line,) = write_all(View(run_of([measured(cell_of("1", "3.14t"), 1, [2000 * MS])])), tmp_path)
     assert str(line).startswith("report.html could not be created (KeyError: 'pgo', in test_write.py:")
     assert {path.name for path in tmp_path.iterdir()} == {"table.csv", "cells.csv"}

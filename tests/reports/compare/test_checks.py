@@ -10,8 +10,8 @@ import pytest
 
 from core.request_plan import Request
 from record.saved_run import CellResult
+from reports.compare import members, obstacles
 from reports.compare.compared_runs import sentence
-from reports.compare.members import members, obstacles
 from reports.view import View
 from tests.reports.compare.test_runs import BEFORE_MS, compared, run
 from tests.reports.compare.test_runs import cells as that_took

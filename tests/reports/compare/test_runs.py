@@ -10,8 +10,8 @@ from core.cell import Value
 from core.messages import BadInput
 from core.method import Method, Warmup
 from record.saved_run import CellResult, Run
+from reports.compare import members
 from reports.compare.compared_runs import Compared, ComparedCell, compare_runs
-from reports.compare.members import members
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks
 from tests.reports.compare.trio import trio

@@ -4,9 +4,9 @@ from dataclasses import replace
 from functools import cache
 
 from record.saved_run import Run
+from reports.compare import members
 from reports.compare.compared_runs import compare_runs, document
-from reports.compare.members import members
-from reports.document.model import Document
+from reports.document import Document
 from reports.view import View
 from tests.reports.sample import MS, SMALL, TITLES, cell_of, measured, run_of
 

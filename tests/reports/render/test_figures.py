@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.languages import ENGLISH, language
-from reports.document.model import Figure
+from reports.document import Figure
 from reports.render.figures import page_panels, sheet
 from reports.render.panels import spread
 from tests.reports.render.test_hostile import document

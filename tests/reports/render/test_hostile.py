@@ -15,9 +15,9 @@ from analysis.cell_index import Cells
 from commands.output import Output
 from core.languages import ENGLISH, printable
 from core.messages import message, verbatim
+from reports.compare import members
 from reports.compare.compared_runs import compare_runs, sentence
-from reports.compare.members import members
-from reports.document.model import Axis, Curve, Document, Figure, Mark, Panel, Section, plain_table, traced, words
+from reports.document import Axis, Curve, Document, Figure, Mark, Panel, Section, plain_table, traced, words
 from reports.exports.texts import cells_sheet, rows_sheet
 from reports.render.figures import page_panels, sheet
 from reports.render.html import page

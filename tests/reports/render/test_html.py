@@ -4,9 +4,9 @@ import pytest
 
 from core.languages import ENGLISH
 from core.messages import NOTHING, verbatim
-from reports.document.model import Datum, Document, Section, words
-from reports.document.shapes import col, table
+from reports.document import Datum, Document, Section, words
 from reports.render.html import page
+from reports.tables import col, table
 
 
 @pytest.mark.parametrize(

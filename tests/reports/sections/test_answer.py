@@ -8,7 +8,7 @@ from core.request_plan import Request
 from core.secret import Secret
 from record.child_lines import Turns
 from record.saved_run import CellResult, Run
-from reports.document.model import Table
+from reports.document import Table
 from reports.parts.answer import answer
 from reports.sections.verdict import section
 from reports.view import View

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.runtime import Flags
-from reports.document.model import Table
+from reports.document import Table
 from reports.parts import answer
 from reports.sections import results, seed, validity
 from reports.view import View

@@ -17,7 +17,7 @@ from core.request_plan import Request, RequestPlan
 from core.user_service import App, Command, UserService
 from record.comparison import JudgedRatio
 from record.run_file import RunFile, load
-from reports.document.model import Document, Section, arm, plain_table
+from reports.document import Document, Section, arm, plain_table
 from reports.parts.headline import gains, headline, main_headline
 from reports.parts.run_words import command_line, resume_command
 from reports.render.html import page

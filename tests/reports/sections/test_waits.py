@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from record.saved_run import Run
-from reports.document.model import Section
+from reports.document import Section
 from reports.sections.waits import section
 from reports.view import View
 from tests.analysis.timed_cells import steady

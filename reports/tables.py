@@ -18,7 +18,7 @@ from analysis.formats import Form, Scale, whole
 from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.stats import Estimate
 from core.messages import Message, message
-from reports.document.model import (
+from reports.document import (
     COUNT,
     Column,
     Datum,
