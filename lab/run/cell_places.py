@@ -40,6 +40,8 @@ TELLING_NS = 100_000  # time to write the release line to one client
 # the share of the time from the first client's start to the last one's end, in which all must send
 LEAST_OVERLAP = 0.8
 Answer = TypeVar("Answer")
+# the clients' results on the orchestrator's clock, facts about each host's clock, and faults
+Converted = tuple[dict[Child, ClientLine], dict[str, dict[str, Any]], list[Message]]
 
 
 class CellPlaces:
@@ -144,9 +146,7 @@ class CellPlaces:
 
         return self.on_each(finish)
 
-    def convert_times(
-        self, clients: Mapping[Child, ClientLine], released_ns: int
-    ) -> tuple[dict[Child, ClientLine], dict[str, dict[str, Any]], list[Message]]:
+    def convert_times(self, clients: Mapping[Child, ClientLine], released_ns: int) -> Converted:
         """Convert all times in the clients' results to the orchestrator's clock. Call this after
         end().
 

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter_ns
+from typing import Self
 
 from config.run_plan import Entry
 from core.cell import Cell
@@ -132,7 +133,7 @@ class CellProcesses(ExitStack):
         self.timed = TimeWindow()
         self._block = block
 
-    def __enter__(self) -> "CellProcesses":
+    def __enter__(self) -> Self:
         """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self.bench, self.runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
