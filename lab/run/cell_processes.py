@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from time import perf_counter_ns
 from typing import Self
 
@@ -28,7 +29,7 @@ from lab.run.cell_places import CellPlaces
 from lab.run.cell_results import Pace
 from lab.run.children import END_DEADLINE_S, READY, RESULT, Child, Children
 from lab.run.contract import addresses, check_done, check_runtime
-from lab.run.control_groups import ServiceGroup
+from lab.run.control_groups import ServiceGroup, service_group
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, Runtimes, UserServiceRuntime, runtime_of
 from lab.run.running_sidecars import RunningBeside
@@ -250,8 +251,10 @@ class CellProcesses(ExitStack):
     # ---- parts of steps --------------------------------------------------------------------------
 
     def _open_children(self) -> None:
-        self.children = self.enter_context(Children(self.bench.sandbox, self.bench.method))
-        self.group = self.children.group
+        method, sandbox = self.bench.method, self.bench.sandbox
+        # The children end before their control groups.
+        self.group = self.enter_context(service_group(method, sandbox, token_hex(4)))
+        self.children = self.enter_context(Children(sandbox))
 
     def _start_services(self) -> None:
         """Start the services. Send each service its settings and a folder for its sockets. Raises

@@ -3,8 +3,8 @@
 In cgroup v2, a group with limited groups below it must not contain processes, except for the root
 group. Outside the root group, gilscope therefore restarts in a scope that systemd delegates to it.
 If neither is possible, a limit raises BadInput. commands/running.py and commands/stress.py call
-require_limits() before a run. Children (lab/run/children.py) has one service_group() for each cell,
-and CellRun puts the services into it by the prefix of ServiceGroup.join.
+require_limits() before a run. lab/run/cell_processes.py has one service_group() for each cell, and
+puts the services into it by the prefix of ServiceGroup.join.
 Source: docs.kernel.org, cgroup v2 and v1.
 """
 
