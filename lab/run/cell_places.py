@@ -158,7 +158,7 @@ class CellPlaces:
         """
         if HERE in self.connected:
             return {**clients}, {}, []
-        hosts: dict[str, dict[str, Any]] = {}
+        hosts = {}
         for name, place in self.connected.items():
             start_ns = place.before.to_host_clock(released_ns)
             hosts[name] = {

@@ -310,17 +310,14 @@ class CellProcesses(ExitStack):
             if is_service and not self.system.hosted:
                 command = [*self.group.join, *command]
                 variables |= self.instruments[number].variables
-            name = _name(role, number + 1, count)
+            numbers: Json = {"number": number + 1, "total": count}
+            name = message("Client {number} of {total}", **numbers)
+            if is_service:
+                name = message("Service {number} of {total}", **numbers)
             child = self.children.start(name, str(runtime.name), command, variables, place)
             child.is_observer = is_service and self.already_runs
             started.append(child)
         return started
-
-
-def _name(role: str, number: int, total: int) -> Message:
-    if role == SERVICE:
-        return message("Service {number} of {total}", number=number, total=total)
-    return message("Client {number} of {total}", number=number, total=total)
 
 
 def jit_parts(runtime: AnyRuntime) -> Mapping[str, Json]:

@@ -210,8 +210,8 @@ def learn_expected_answers(
     """
     plan = requests_of(entries[0].system)
     answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
-    requests: list[Request] = []
-    checks: dict[str, Check] = {}
+    requests = []
+    checks = {}
     for number, request in enumerate(plan.requests):
         learned, check = learn_check(
             request, [answer for place, answer in answers if place == number]
