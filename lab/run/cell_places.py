@@ -162,7 +162,7 @@ class CellPlaces:
         for name, place in self.connected.items():
             start_ns = place.before.to_host_clock(released_ns)
             hosts[name] = {
-                **vars(place.clock),
+                **place.clock._asdict(),
                 "released_ns": max(0, start_ns - place.clock.offset_ns),
             }
         converted = {}

@@ -31,10 +31,8 @@ JOIN = (
 )
 RUNNER = "gilscope-runner"  # in a scope, the group of all processes except the services
 LONGEST_S = 10.0  # for a short command: the trial of the limits, and that of systemd-run
-OPTIONAL = (
-    "memory.swap.max",
-    "memory.memsw.limit_in_bytes",
-)  # missing if the kernel does not count swap
+# missing if the kernel does not count swap
+OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes")
 IN_SCOPE = "GILSCOPE_IN_SCOPE"  # the environment variable that is set after the restart in a scope
 
 

@@ -70,7 +70,7 @@ class RunInProgress:
         run: Run,
         sandbox: Sandbox,
         progress: Progress,
-        beside: RunningBeside = RunningBeside(),  # noqa: B008 - frozen
+        beside: RunningBeside,
     ) -> None:
         self.order, self.run, self.progress = order, run, progress
         self.bench = Bench(
