@@ -59,9 +59,8 @@ class HeadTailBuffer:
             room = OUTPUT_HEAD_BYTES - len(self._head)
             self._head += data[:room]
             self._tail += data[room:]
-            if (
-                len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES
-            ):  # not after every read, because a cut copies the tail
+            # not after every read, because a cut copies the tail
+            if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:
                 del self._tail[:-OUTPUT_TAIL_BYTES]
                 self._is_cut = True
 
@@ -183,15 +182,13 @@ class OutputReader:
             if self._stopped in ready:
                 return
             outputs = [output for output in ready if isinstance(output, ProcessOutput)]
-            most_bytes = max(
-                (output.drain() for output in outputs), default=0
-            )  # empty if select() was interrupted
+            # 0 if select() was interrupted
+            most_bytes = max((output.drain() for output in outputs), default=0)
             for output in outputs:
                 if output.has_ended:
                     self._selector.unregister(output)
-            if (
-                most_bytes < PIPE_BYTES // 4
-            ):  # a fuller pipe could fill up during the pause and block its writer
+            # a fuller pipe could fill up during the pause and block its writer
+            if most_bytes < PIPE_BYTES // 4:
                 self._pause.wait(COALESCE_S)
 
 

@@ -246,11 +246,8 @@ def owned(beside: Beside, folder: Path, config: str) -> list[str]:
     words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
     users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
     if user := next(filter(None, map(users.get, beside.users)), None):
-        for path in (
-            data,
-            file,
-            folder,
-        ):  # the folder is the last, because its owner may replace what is in it
+        # the folder is the last, because its owner may replace what is in it
+        for path in (data, file, folder):
             os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
         ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}")
         words += ["setpriv", *ids, "--clear-groups", "--pdeathsig=keep"]
