@@ -24,6 +24,7 @@ from tests.lab.hosts.namespaces import Lab, python_path, why_not
 
 Measured: TypeAlias = Callable[..., CellResult]
 SECONDS = 0.4
+LEFT = "left"  # of an agent that has ended
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,7 +59,9 @@ def spread(lab: Lab) -> Iterator[HostCluster]:
 def near(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostCluster]:
     """Agents of this machine, without SSH: services on a, clients on b."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        cache = tmp_path_factory.mktemp("cache")
+        (cache / "gilscope/agent-0" / LEFT).mkdir(parents=True)
+        patched.setenv("XDG_CACHE_HOME", str(cache))
         if uv_program := uv.find():
             patched.setenv("PATH", str(uv_program.parent), prepend=os.pathsep)
         python = (str(any_runtime.interpreter.executable),)

@@ -1,7 +1,6 @@
 """A service of a user's own on a host, with its files, by an agent of this machine."""
 
 import os
-from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +11,20 @@ from core.runtime import NATIVE
 from core.system_file import PATH_KEY, load_system
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.hosts import boot, worker
 from lab.hosts.cluster import HostCluster
+from lab.hosts.place import UserFiles
 from lab.python import uv
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Native, Runtime, runtime_of
-from lab.user_service.service_files import packed
+from lab.user_service.service_files import OWN
 from record.saved_run import CellResult
 from systems import find
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned
 from tests.contract.serving import small_cell
-from tests.lab.hosts.conftest import Measured, at_release, bench_across
+from tests.lab.hosts.conftest import LEFT, Measured, at_release, bench_across
 from tests.lab.hosts.namespaces import wait_until
+from tests.lab.python.fake_pythons import script
 from tests.lab.wheels import write_wheel
 
 SERVE = """
@@ -50,19 +50,15 @@ def main():
 """
 
 
-def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_files_are_copied_below_those_of_gilscope_which_no_two_agents_share(
+    near: HostCluster, short_folder: Path
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "cache/gilscope/agent-0/left").mkdir(parents=True)
-    places = [Path(boot.own_folder()) for _ in range(2)]
-    assert [place.name for place in places] == ["agent-0", "agent-1"]
-    assert not any(places[0].iterdir())
-    content = packed([("own/run", Path("/bin/sh"))])
-    monkeypatch.setattr(worker, "REPOSITORY", places[0])
-    folder, requirements = worker.unpack("shop", b64encode(content).decode(), [])
-    assert (Path(folder).parent, requirements) == (places[0] / "files", "")
-    assert os.access(Path(folder, "own/run"), os.X_OK)
+    script(short_folder / "run", "true")
+    folders = [Path(place.copied(UserFiles(str(short_folder)))[0]) for place in near.connected.values()]
+    roots = sorted(folder.parents[1] for folder in folders)
+    assert [root.name for root in roots] == ["agent-0", "agent-1"]
+    assert not (roots[0] / LEFT).exists()
+    assert os.access(folders[0] / OWN / "run", os.X_OK)
 
 
 def test_native_services_and_clients_run_there(near: HostCluster, sandbox: Sandbox) -> None:
