@@ -5,6 +5,7 @@ their links go with them. A switch has a namespace of its own.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -50,6 +51,16 @@ def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLIN
         signal.sigtimedwait([], 0.02)
 
 
+def marked(mark: str) -> set[int]:
+    """The processes with this text in their environment."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark.encode() in path.read_bytes():
+                found.add(int(path.parent.name))
+    return found
+
+
 def python_path(executable: Path) -> str:
     """A PATH that has this interpreter."""
     return os.pathsep.join((str(executable.parent), os.defpath, str(Path(sys.executable).parent)))
@@ -64,24 +75,14 @@ class Machine:
     folder: Path
     process: "subprocess.Popen[bytes]"
 
-    def processes(self) -> list[tuple[int, str]]:
-        """The processes of ours on that host, with their command lines."""
-        own = []
-        network = f"/proc/{self.process.pid}/ns/net"
-        for path in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                ours = any(word in line for word in ("lab.hosts.", "-m systems", "reaper.py"))
-                if ours and os.path.samestat(os.stat(path / "ns/net"), os.stat(network)):
-                    own.append((int(path.name), line))
-        return own
+    def processes(self) -> set[int]:
+        """The processes of ours on that host."""
+        return marked(f"XDG_CACHE_HOME={self.folder}/cache")
 
-    def ports(self) -> list[int]:
+    def ports(self) -> set[int]:
         """The TCP ports at which services listen there. Source: proc(5), /proc/net/tcp: state 0A listens."""
-        lines = Path(f"/proc/{self.process.pid}/net/tcp").read_text().splitlines()[1:]
-        fields = [line.split() for line in lines]
-        ports = [int(words[1].partition(":")[2], 16) for words in fields if words[3] == "0A"]
-        return [port for port in ports if port != 22]
+        table = Path(f"/proc/{self.process.pid}/net/tcp").read_text()
+        return {int(port, 16) for port in re.findall(":([0-9A-F]{4}) [0-9A-F:]+ 0A ", table)} - {22}
 
     def end(self) -> None:
         """It is gone, with all that runs on it."""

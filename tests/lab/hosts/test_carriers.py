@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,7 +23,7 @@ from lab.hosts.connection import HostConnection
 from lab.machine import link
 from lab.places import REPOSITORY
 from record.saved_plan import HostFacts
-from tests.lab.hosts.namespaces import wait_until
+from tests.lab.hosts.namespaces import marked, wait_until
 from tests.lab.python.fake_pythons import script
 
 LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
@@ -74,16 +74,6 @@ sys.stdin.read()
 Reached: TypeAlias = tuple[Host, Callable[[], set[int]]]  # a host, and what returns our processes there and here
 # a host, and a text that our processes have in their environment
 Carried: TypeAlias = Iterator[tuple[Host, str]]
-
-
-def marked(mark: str) -> set[int]:
-    """The processes with this text in their environment."""
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark.encode() in path.read_bytes():
-                found.add(int(path.parent.name))
-    return found
 
 
 def this_machine(tmp_path: Path) -> Carried:

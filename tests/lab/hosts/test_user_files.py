@@ -153,20 +153,17 @@ def test_a_service_of_a_users_own_ends_and_its_files_go_when_its_agent_is_killed
 ) -> None:
     (short_folder / "items.py").write_text(ITEMS.replace('"127.0.0.1"', "sys.argv[2]"))
     (short_folder / ".env").write_text("PASSWORD=x")
-    folder = os.environ["XDG_CACHE_HOME"]
-    served: list[str] = []
+    served = Path(near.of_services.copied(UserFiles(str(short_folder)))[0], OWN)
 
-    def there() -> list[str]:
-        links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
-        paths = map(os.path.realpath, links)
-        return [path for path in paths if path.startswith(f"{folder}/gilscope/agent-") and "/files/" in path]
+    def runs_there() -> bool:
+        return str(served) in map(os.path.realpath, Path("/proc").glob("[0-9]*/cwd"))
 
     def kill() -> None:
-        served.extend(there())
-        assert Path(served[0], ".env").exists()
-        near.connected["a"].close()
+        assert runs_there()
+        assert (served / ".env").exists()
+        near.of_services.close()
 
     at_release(monkeypatch, near, before=kill)
     cell = measured(command="{python} items.py {port} {host}")
     assert (cell.status, "host a" in str(cell.reason)) == ("failed", True)
-    wait_until(lambda: not there() and not Path(served[0]).exists(), "the service has ended, and its files are removed")
+    wait_until(lambda: not runs_there() and not served.exists(), "the service has ended, and its files are removed")
