@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -42,7 +43,9 @@ def lab(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Itera
     if reason:
         pytest.skip(f"{reason}; what needs no namespaces is tested with agents of this machine")
     path = python_path(any_runtime.interpreter.executable)
-    with pytest.MonkeyPatch.context() as patched, Lab(folder=tmp_path_factory.mktemp("lab"), path=path) as lab:
+    lab = Lab(folder=tmp_path_factory.mktemp("lab"), path=path)
+    with pytest.MonkeyPatch.context() as patched, closing(lab):
+        lab.make()
         patched.setenv("PATH", str(lab.programs), prepend=os.pathsep)
         yield lab
 

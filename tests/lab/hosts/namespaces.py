@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,14 +33,14 @@ def why_not() -> str:
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         return f"needs {', '.join(missing)}"
-    command = "unshare -n -m -p -T --monotonic 1 --fork true"
-    tried = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+    tried = sh("unshare -n -m -p -T --monotonic 1 --fork true", check=False)
     return f"no right to make namespaces: {tried.stderr.strip()}" if tried.returncode else ""
 
 
-def sh(script: str) -> None:
-    """Run a script, whose first command that fails is an error."""
-    subprocess.run(["sh", "-ec", script], check=True, capture_output=True, timeout=DEADLINE_S)
+def sh(script: str, *, check: bool = True, within: Sequence[str] = ()) -> "subprocess.CompletedProcess[str]":
+    """Run a script up to the first command that fails, which is an error if *check* is. within: words before `sh`"""
+    command = [*within, "sh", "-ec", script]
+    return subprocess.run(command, check=check, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
 def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:
@@ -108,15 +108,8 @@ class Lab:
         """A folder for PATH, with an ssh that knows keys and hosts as if ~/.ssh/config had them."""
         return self.folder / "bin"
 
-    def __enter__(self) -> "Lab":
-        try:
-            self._make()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """End all hosts."""
         for machine in self.machines.values():
             machine.end()
         if self.switch:
@@ -169,7 +162,8 @@ END
         """Its cable: up or down."""
         self._in_switch(f"ip link set to-{name} {state}")
 
-    def _make(self) -> None:
+    def make(self) -> None:
+        """Start the switch and all hosts."""
         sh(f"mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f {self.folder}/key")
         known_hosts = f"UserKnownHostsFile=${{KNOWN_HOSTS:-{self.folder}/known_hosts}}"
         script(self.programs / "ssh", f'exec {shutil.which("ssh")} -i {self.folder}/key -o {known_hosts} "$@"')
@@ -197,5 +191,4 @@ END
     def _in_switch(self, script: str) -> None:
         """Run a script in the network of the switch, whose commands see the processes of this machine."""
         assert self.switch
-        namespace = f"/proc/{self.switch.pid}/ns/net"
-        subprocess.run(["nsenter", f"--net={namespace}", "sh", "-ec", script], check=True, capture_output=True)
+        sh(script, within=["nsenter", f"--net=/proc/{self.switch.pid}/ns/net"])

@@ -23,7 +23,7 @@ from lab.hosts.connection import HostConnection
 from lab.machine import link
 from lab.places import REPOSITORY
 from record.saved_plan import HostFacts
-from tests.lab.hosts.namespaces import marked, wait_until
+from tests.lab.hosts.namespaces import marked, sh, wait_until
 from tests.lab.python.fake_pythons import script
 
 LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
@@ -118,32 +118,30 @@ def podman(tmp_path: Path) -> Carried:
     options = (
         f"--runtime runc --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 --network host -e XDG_CACHE_HOME={cache}"
     )
-    command = f"podman run -d --name {name} {options} --rootfs /:O sleep infinity"
-    started = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+    started = sh(f"podman run -d --name {name} {options} --rootfs /:O sleep infinity", check=False)
     try:
         if started.returncode:
             pytest.skip(f"podman cannot run here: {started.stderr.strip()}")
         yield Host(name="a", address="127.0.0.1", via="podman", container=name, python=(sys.executable,)), cache
     finally:
-        subprocess.run(["podman", "rm", "-f", "-t", "0", name], capture_output=True, check=False)
+        sh(f"podman rm -f -t 0 {name}", check=False)
 
 
 def srun(tmp_path: Path) -> Carried:
     """A node of a Slurm cluster that runs on this machine."""
     if shutil.which("srun") is None:
         pytest.skip("Slurm is not installed; on Debian: apt-get install slurm-wlm munge")
-    node = subprocess.run(["sinfo", "-h", "-t", "idle", "-o", "%n"], capture_output=True, text=True, check=False)
+    node = sh("sinfo -h -t idle -o %n", check=False)
     if not node.stdout.split():
         pytest.skip(f"Slurm has no idle node here: {node.stderr.strip()}")
-    words = ["salloc", "--no-shell", "--nodes=1", "--overcommit"]
-    allocated = subprocess.run(words, capture_output=True, text=True, check=True)
+    allocated = sh("salloc --no-shell --nodes=1 --overcommit")
     (job,) = re.findall("Granted job allocation ([0-9]+)", allocated.stderr)
     try:
         name, python = node.stdout.split()[0], (sys.executable,)
         host = Host(name="a", address="127.0.0.1", via="srun", node=name, job=job, python=python)
         yield host, str(tmp_path)
     finally:
-        subprocess.run(["scancel", job], check=True)
+        sh(f"scancel {job}")
 
 
 CARRIERS = {"here": this_machine, "kubectl": kubectl, "namespace": namespace, "podman": podman, "srun": srun}

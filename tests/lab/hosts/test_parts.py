@@ -1,21 +1,13 @@
-"""What runs on a host, and the reading of its clock."""
+"""What runs on a host."""
 
 import ast
 import re
 import subprocess
 import sys
-from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 
-import pytest
-
-from core.layout import Host
-from lab.folders import Sandbox
-from lab.hosts import connection
-from lab.hosts.connection import HostConnection
-from lab.run.clocks import ClockOffset
 from tests.test_import_table import STANDARD_LIBRARY, imports, sources
 
 
@@ -45,11 +37,3 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
             ast.parse(path.read_text(), feature_version=(3, 11))
             imported = {module for _, module in imports(path.read_text(), name.partition(".")[0])}
             assert imported <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients", "experiments"}, path
-
-
-def test_the_quickest_trip_tells_the_offset(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox)) as host:
-        assert abs(host.offset().offset_ns) < 10**9
-        errors_ns = [9, 3, *[7] * (connection.PROBES - 2)]
-        monkeypatch.setattr(connection, "estimate", lambda *_: ClockOffset(offset_ns=0, error_ns=errors_ns.pop()))
-        assert host.offset().error_ns == 3

@@ -1,6 +1,7 @@
 """A service of a user's own on a host, with its files, by an agent of this machine."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 from core.method import Method
 from core.runtime import NATIVE
 from core.system_file import PATH_KEY, load_system
-from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.hosts.place import UserFiles
@@ -136,16 +136,10 @@ def test_a_service_that_listens_for_everybody_is_refused(measured: Measured, sho
     assert "the command must listen only on 127.0.0.5" in str(cell.reason)
 
 
-def test_packages_that_no_index_there_has_are_named_with_the_host(
-    near: HostCluster, any_runtime: Runtime, short_folder: Path
-) -> None:
+def test_packages_that_no_index_there_has_are_named_with_the_host(measured: Measured, short_folder: Path) -> None:
     (short_folder / "requirements.txt").write_text("--no-index\nno-such-thing==1\n")
-    name = any_runtime.name
-    given = {"command": "{python} -m shop {host} {port}", "requirements": "requirements.txt"}
-    cell, system = planned(short_folder, name, given)
-    runtime = runtime_of("service", system, near.runtimes([name]), cell.runtime, Method())
-    with pytest.raises(EnvironmentFailed, match=r"(?s)^Host a: .*no-such-thing"):
-        runtime.command(system, "service")
+    cell = measured(command="{python} -m shop {host} {port}", requirements="requirements.txt")
+    assert re.search(r"(?s)^Host a: .*no-such-thing", str(cell.reason))
 
 
 def test_a_service_of_a_users_own_ends_and_its_files_go_when_its_agent_is_killed(
