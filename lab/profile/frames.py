@@ -31,8 +31,9 @@ SHARED_COUNTS = (
 DEEPEST = 24  # only the innermost frames of a stack are read
 # the list of threads may change while it is read, so that its end is never reached
 MOST_THREADS = 4096
-# read together with a frame, because its callers' frames mostly lie just before it
-_WINDOW_BYTES = 3072
+# of memory, the smallest; a frame is read with what lies before it in its page, because the frames
+# of its callers mostly do
+_PAGE_BYTES = 4096
 # how many bytes before its type the mutex of a free-threaded object lies
 _MUTEX_BEFORE_TYPE = 14
 # characters; a longer name means that the memory has changed
@@ -126,13 +127,9 @@ class FrameReader(PythonMemory):
         for _ in range(DEEPEST):
             if not frame:
                 return
-            # the window is read up to this frame, because the next frames mostly lie before it
             if not start <= frame <= start + len(window) - size:
-                start = max(frame - _WINDOW_BYTES, 0)
-                try:
-                    window = self.read(start, frame + size - start)
-                except OSError:
-                    window, start = self.read(frame, size), frame
+                start = frame & -_PAGE_BYTES
+                window = self.read(start, frame + size - start)
             place = frame - start
             copy = struct.unpack_from("<i", window, place + copy_offset)[0] if copy_offset else 0
             # The low bits of the code object's address are flags for reference counting.
@@ -160,7 +157,7 @@ class FrameReader(PythonMemory):
             file, function = (
                 self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname")
             )
-            return SourceLine(file=file, line=line, function=function)
+            return SourceLine(file, line, function)
         return None
 
     def owner(self, mutex: int) -> str:

@@ -64,8 +64,8 @@ for _ in range(4):
 print("ready", flush=True)
 threading.Event().wait()
 """
-# the (function, owner) pairs that a recording of SELF_TEST must show, and no others
-EXPECTED = {("copy_dict", "dict")}
+# the function and the lock's owner that a recording of SELF_TEST must show, and no others
+EXPECTED = {"copy_dict: dict"}
 # rounds of samples in one recording, its longest time in s, and how many recordings are made
 # until a lock is seen
 SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
@@ -273,7 +273,7 @@ class LockRecording:
             stacks, parts = map(Counter, zip(*samples, strict=True))
             by_time = tuple(parts[part] for part in range(PARTS))
             ((usual, _),) = stacks.most_common(1)
-            waiting.append(Waiting(owner=owner, stack=usual, samples=len(samples), by_time=by_time))
+            waiting.append(Waiting(owner, usual, len(samples), by_time))
         return sorted(waiting, key=lambda line: -line.samples)
 
 
@@ -314,7 +314,7 @@ def _probes_of(process: FrameReader) -> Iterator[Uprobe]:
         # not strict, because symbols that are not probed have no names
         for name, returns in zip(PROBED.get(function, ()), (False, True), strict=False):
             if name and (process.free_threaded or name in (LOCK, LOCKED)):
-                yield Uprobe(name=name, file=process.file, offset=symbol.offset, returns=returns)
+                yield Uprobe(name, process.file, symbol.offset, returns)
 
 
 def run_self_test(executable: str) -> None:
@@ -323,7 +323,7 @@ def run_self_test(executable: str) -> None:
 
     Raises ChildFailed if the recording shows anything else.
     """
-    seen = set[tuple[str, str]]()
+    seen = set[str]()
     command = [executable, "-I", "-c", SELF_TEST]
     with guarded(command, streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
@@ -338,16 +338,15 @@ def run_self_test(executable: str) -> None:
                 recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
             for line in recording.facts.contended if recording.facts else ():
                 if line.stack and line.owner != UNREAD:
-                    seen.add((line.stack[0].function, line.owner))
+                    seen.add(f"{line.stack[0].function}: {line.owner}")
             if seen:
                 break
     if seen != EXPECTED:
-        pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
         raise ChildFailed(
             "the self-test of --profile locks failed with {executable}: it must see lock waits for "
             "a dict in copy_dict, but it saw {seen}",
             executable=executable,
-            seen=pairs,
+            seen=", ".join(sorted(seen)) or "-",
         )
 
 
@@ -379,7 +378,7 @@ def obstacle_to(kind: str) -> Message:
         )
     try:
         # no code begins at offset 0, so this tests the permission and nothing is hit
-        with Probes([Uprobe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
+        with Probes([Uprobe(LOCK, Path(sys.executable).resolve(), 0)]):
             return NOTHING
     except OSError as error:
         return _explain_refusal(error)
