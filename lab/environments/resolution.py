@@ -54,25 +54,18 @@ class ResolvedPackage(NamedTuple):
     needed_by: tuple[str, ...] = ()
 
 
-class Resolution(NamedTuple):
-    """The result of resolving requirements.
+def asked_that_need(name: str, packages: Mapping[str, ResolvedPackage]) -> tuple[str, ...]:
+    """Return the packages that entries ask for and that depend on package *name*, directly or
+    indirectly.
 
-    packages: the resolved packages by name; failures: the reasons by entry that cannot be resolved
+    packages: all resolved packages, by name
     """
-
-    packages: Mapping[str, ResolvedPackage]
-    failures: Mapping[str, Message]
-
-    def asked_that_need(self, name: str) -> tuple[str, ...]:
-        """Return the packages that entries ask for and that depend on package *name*, directly or
-        indirectly.
-        """
-        dependants = [name]
-        # the list grows during the loop, until no package depends on one of its packages
-        for dependant in dependants:
-            parents = {*self.packages[dependant].needed_by} & self.packages.keys()
-            dependants += parents - {*dependants}
-        return tuple(sorted(one for one in dependants[1:] if self.packages[one].direct))
+    dependants = [name]
+    # the list grows during the loop, until no package depends on one of its packages
+    for dependant in dependants:
+        parents = {*packages[dependant].needed_by} & packages.keys()
+        dependants += parents - {*dependants}
+    return tuple(sorted(one for one in dependants[1:] if packages[one].direct))
 
 
 class Trial:
@@ -108,23 +101,22 @@ class Trial:
             )
         return self.folder / "env" / "bin" / "python"
 
-    def resolve(self) -> Resolution:
+    def resolve(self) -> tuple[dict[str, ResolvedPackage], dict[str, Message]]:
         """Resolve all requirements together. If this fails, resolve only the entries that can be
-        resolved alone.
+        resolved alone. Return the packages by name, and the reasons by entry that cannot be
+        resolved.
         """
         entries = self._asked.entries
         failure, packages = self._resolve_together(entries)
         if not failure:
-            return Resolution(packages=packages, failures={})
+            return packages, {}
         alone = processes.run_in_parallel(lambda entry: self._resolve_together([entry])[0], entries)
         # in the order of entries, so that zip() fits
         failures = {entry: why for entry, why in zip(entries, alone, strict=True) if why}
         rest = [entry for entry in entries if entry not in failures]
         if failures and rest:
             failure, packages = self._resolve_together(rest)
-        return Resolution(
-            packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure)
-        )
+        return packages, failures | dict.fromkeys(rest if failure else (), failure)
 
     def ready_version(self, name: str) -> str:
         """Return the newest version of a package that has a wheel for this interpreter; "" if there

@@ -24,7 +24,6 @@ from core.errors import BadInput
 from core.messages import Json, Message, message, verbatim
 from core.runtime import OLDEST_MINOR, RuntimeName
 from lab.environments.requirements import locked_entry, name_of, normalised, read
-from lab.processes import scrubbed_environment
 from lab.python import uv
 
 MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = (
@@ -114,8 +113,10 @@ def python_bound(folder: Path) -> PythonBound:
     for file in (SETUP_CFG, SETUP):
         found = _PYTHON_REQUIRES.search(_text(folder / file))
         bounds[file] = found[1].strip() if found else ""
-    said = ((file, text) for file, text in bounds.items() if isinstance(text, str) and text)
-    return next((PythonBound(file=folder / file, text=text) for file, text in said), PythonBound())
+    for file, text in bounds.items():
+        if text and isinstance(text, str):
+            return PythonBound(folder / file, text)
+    return PythonBound()
 
 
 def read_dependencies(
@@ -152,7 +153,7 @@ def read_dependencies(
         return _without_manifest(folder, (*extras, *groups))
     if installs:
         entries.append(f"{folder}[{','.join(extras)}]" if extras else str(folder))
-    return Dependencies(tuple(entries), file=lock or file, source=source, installs=installs)
+    return Dependencies(tuple(entries), lock or file, source, installs)
 
 
 def _manifest(folder: Path) -> tuple[str, bool]:
@@ -204,13 +205,13 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
     wanted = read(folder / REQUIREMENTS)
     if not wanted.hashed:
         entry = f"-r {folder / REQUIREMENTS}"
-        return Dependencies((entry,), file=REQUIREMENTS, source=verbatim(REQUIREMENTS))
+        return Dependencies((entry,), REQUIREMENTS, verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
     source = message(
         "{file}, without package hashes because a server package may be added", file=REQUIREMENTS
     )
-    return Dependencies((*options, *pins), file=REQUIREMENTS, source=source)
+    return Dependencies((*options, *pins), REQUIREMENTS, source)
 
 
 def _read_by_uv(path: Path, command: Sequence[str], note: Callable[..., None] | None) -> str:
@@ -219,13 +220,7 @@ def _read_by_uv(path: Path, command: Sequence[str], note: Callable[..., None] | 
     """
     doing = message("Reading {file}", file=path.name)
     watch = uv.watcher(note, doing, READ_TIMEOUT_S) if note else None
-    ask = partial(
-        uv.run,
-        timeout_s=READ_TIMEOUT_S,
-        environment=scrubbed_environment(),
-        cwd=path.parent,
-        watch=watch,
-    )
+    ask = partial(uv.run, timeout_s=READ_TIMEOUT_S, cwd=path.parent, watch=watch)
     text, failure = ask(command)
     if failure.code == uv.NETWORK:
         text, still_failed = ask([*command, "--offline"])  # uv may have the versions in its cache
@@ -268,9 +263,7 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
         these.
     """
     packages = [package for package in lock.get("packages", ()) if isinstance(package, dict)]
-    known = {
-        name for package in packages for name in _CHOSEN.findall(str(package.get("marker", "")))
-    }
+    known = {*_CHOSEN.findall(" ".join(str(package.get("marker")) for package in packages))}
     # uv has already checked the names if it exported a uv.lock
     for name in chosen if path.name == PYLOCK else ():
         if normalised(name) not in map(normalised, known):
@@ -281,7 +274,7 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
                 known=known,
             )
             raise _unreadable(path, reason)
-    names = set(map(normalised, chosen))
+    names = {*map(normalised, chosen)}
     # outside a lock file, markers know no extras and groups: what was chosen becomes always true,
     # and what was not becomes always false
     for package in packages:
