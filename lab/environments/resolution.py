@@ -79,10 +79,11 @@ class Trial:
     def __init__(self, interpreter: Interpreter, folder: Path, asked: Requirements) -> None:
         self.folder, self.interpreter = folder, interpreter
         self._asked = asked
-        version = str(interpreter.facts["version"])
-        minor = ".".join(version.split(".")[:2])
         # markers take all other values from this process, which runs on the same machine
-        self._marker_values = {"python_version": minor, "python_full_version": version}
+        self._marker_values = {
+            "python_version": interpreter.name.version,
+            "python_full_version": interpreter.facts["version"],
+        }
 
     @cached_property
     def python(self) -> Path:

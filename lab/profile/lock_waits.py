@@ -18,8 +18,18 @@ from lab.profile.frames import ThreadStack
 from lab.profile.uprobes import Hit
 
 # Names of hits. A thread begins to wait for a mutex and has it; asks all others to stop, they have
-# stopped, and they run again. lock_watcher.PROBED says which functions these are.
+# stopped, and they run again.
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
+# functions of the interpreter: the names of the hits of their entry and of their return, if probed
+PROBED = {
+    "_PyMutex_LockTimed": (LOCK, LOCKED),
+    "PyMutex_Lock": (LOCK, LOCKED),
+    "_PyRecursiveMutex_LockTimed": (LOCK, LOCKED),
+    "stop_the_world": (STOP, STOPPED),
+    "start_the_world": ("", STARTED),
+    "_PyEval_StopTheWorld": (STOP, STOPPED),
+    "_PyEval_StartTheWorld": ("", STARTED),
+}
 # an uncontended call takes less than this; most of its time is spent in the two probes
 SHORTEST_WAIT_NS = 5000
 LONGEST_STOP_NS = 1_000_000_000  # if a pause seems to last longer, the hit of its end was lost

@@ -35,9 +35,7 @@ from lab.profile.frames import FrameReader, SourceLine, ThreadStack
 from lab.profile.lock_waits import (
     LOCK,
     LOCKED,
-    STARTED,
-    STOP,
-    STOPPED,
+    PROBED,
     UNREAD,
     OwnerReading,
     WaitSpan,
@@ -76,16 +74,6 @@ LONGEST_S = 60.0
 # intervals of Waiting.by_time; lock_report.STUDENT_95 depends on it
 PARTS = 20
 ROUNDS_PER_SEARCH = 100  # new processes are searched for about twice per second
-# functions of the interpreter: the names of the hits of their entry and of their return, if probed
-PROBED = {
-    "_PyMutex_LockTimed": (LOCK, LOCKED),
-    "PyMutex_Lock": (LOCK, LOCKED),
-    "_PyRecursiveMutex_LockTimed": (LOCK, LOCKED),
-    "stop_the_world": (STOP, STOPPED),
-    "start_the_world": ("", STARTED),
-    "_PyEval_StopTheWorld": (STOP, STOPPED),
-    "_PyEval_StartTheWorld": ("", STARTED),
-}
 # A thread that waits here waits to be notified, or has been notified by a thread that still holds
 # the condition's lock.
 NOTIFICATIONS = (("Condition.wait", "threading.py"), ("Condition._acquire_restore", "threading.py"))

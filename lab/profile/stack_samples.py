@@ -290,14 +290,14 @@ def tree(samples: Samples) -> Json:
         path = (*_names(stack), f"[{state}]")
         for depth in range(len(path)):
             counts[path[: depth + 1]] += count
-    root: dict[str, Any] = {"name": "", "value": at_work.total()}
+    total = at_work.total()
     # by the names from the outermost frame on; a caller comes before what it calls
-    nodes = {(): root}
+    nodes: dict[tuple[str, ...], dict[str, Any]] = {(): {"name": "", "value": total}}
     for path, count in counts.items():
-        if count >= LEAST_SHARE * root["value"]:
+        if count >= LEAST_SHARE * total:
             nodes[path] = {"name": path[-1], "value": count}
             nodes[path[:-1]].setdefault("children", []).append(nodes[path])
-    return root
+    return nodes[()]
 
 
 def _names(stack: Stack) -> list[str]:

@@ -155,14 +155,14 @@ def audit(asked: Requirements, interpreter: Interpreter) -> list[PackageFinding]
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> Json:
     """Return all findings as the JSON document that `--json` prints."""
-    runtime = {
-        "name": interpreter.name,
-        "version": interpreter.facts["version"],
-        "build": interpreter.facts["build"],
-    }
+    facts = interpreter.facts
     return {
         "schema": SCHEMA,
-        "runtime": runtime,
+        "runtime": {
+            "name": interpreter.name,
+            "version": facts["version"],
+            "build": facts["build"],
+        },
         "packages": [finding.to_json() for finding in findings],
     }
 

@@ -111,8 +111,8 @@ def python_bound(folder: Path) -> PythonBound:
         PYLOCK: _toml(folder / PYLOCK).get("requires-python"),
     }
     for file in (SETUP_CFG, SETUP):
-        found = _PYTHON_REQUIRES.search(_text(folder / file))
-        bounds[file] = found[1].strip() if found else ""
+        if found := _PYTHON_REQUIRES.search(_text(folder / file)):
+            bounds[file] = found[1].strip()
     for file, text in bounds.items():
         if text and isinstance(text, str):
             return PythonBound(folder / file, text)

@@ -143,4 +143,4 @@ def reason(output: str, status: int = 1) -> Message:
 def _candidates() -> list[Path]:
     folders = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
     paths = (shutil.which("uv", path=folder) for folder in folders if os.path.isabs(folder))
-    return [Path(path) for path in paths if path]
+    return [*map(Path, filter(None, paths))]
