@@ -100,7 +100,7 @@ class FrameReader(PythonMemory):
         # place(frame) returns a SourceLine, or None if the frame does not run Python code
         self.place = cache(self._find_line)
         self._variable_at = cache(partial(_variable_of, pid))
-        self._types: dict[int, str] = {}
+        self._type_name = cache(self._find_type_name)
 
     def stacks(self) -> Iterator[ThreadStack]:
         """Yield the stack of every Python thread that exists now.
@@ -173,25 +173,20 @@ class FrameReader(PythonMemory):
             candidates.insert(0, mutex + _MUTEX_BEFORE_TYPE - self.offsets["object.ob_type"])
         for candidate in candidates:
             with suppress(OSError, struct.error):
-                if name := self._type_name(candidate):
+                if name := self._type_name(self.field(candidate, "object.ob_type")):
                     return name
         return self._variable_at(mutex)
 
-    def _type_name(self, address: int) -> str:
-        """Return the name of the type of the object at *address*; "" if there is no object. Raises
-        OSError and struct.error.
+    def _find_type_name(self, kind: int) -> str:
+        """Return the name of the type at address *kind*; "" if there is no type. Raises OSError and
+        struct.error.
         """
-        if address % 8:
-            return ""
-        kind = meta = self.field(address, "object.ob_type")
-        if kind in self._types:
-            return self._types[kind]
+        meta = kind
         for _ in range(4):  # a type is an instance of `type`, or of a metaclass that is one
+            meta = self.field(meta, "object.ob_type")
             if meta == self._type:
                 name = _NAME.match(self.read(self.field(kind, "type.tp_name"), 128))
-                self._types[kind] = name[0][:-1].decode() if name else ""
-                return self._types[kind]
-            meta = self.field(meta, "object.ob_type")
+                return name[0][:-1].decode() if name else ""
         return ""
 
     def _text(self, address: int) -> str:

@@ -22,7 +22,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic_ns
 from typing import NamedTuple
@@ -147,7 +147,6 @@ class LockRecording:
         self._owners: list[OwnerReading] = []
         self._cpu = Counter[str]()
         self._processes: dict[int, FrameReader] = {}
-        self._other_pids: set[int] = set()
         self._find_processes()
         if not self._processes:
             raise ChildFailed(
@@ -215,12 +214,10 @@ class LockRecording:
 
     def _find_processes(self) -> None:
         for pid in tree(self._pid):
-            if pid not in {*self._processes, *self._other_pids}:
-                try:
+            if pid not in self._processes:
+                with suppress(NotReadable):  # it may run Python later, after an exec
                     self._processes[pid] = FrameReader(pid, PROBED)
                     self._held.callback(self._processes[pid].close)
-                except NotReadable:
-                    self._other_pids.add(pid)
 
     def collect_facts(self) -> LockFacts:
         """Return what was recorded, after take_samples() has ended."""

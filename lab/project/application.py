@@ -175,11 +175,8 @@ def inspect_application(
     folder: the working directory, in which Python looks for modules
     variables: additional environment variables of the process
     """
-    environment = (
-        scrubbed_environment()
-        | {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        | dict(variables)
-    )
+    ours = {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**scrubbed_environment(), **ours, **variables}
     try:
         done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, cwd=folder)
     except subprocess.TimeoutExpired:
