@@ -60,7 +60,7 @@ class Interpreter:
         """The runtime name from its facts rather than from its file name: 3.14, or 3.14t for a
         free-threaded build.
         """
-        version = ".".join(str(self.facts["version"]).split(".")[:2])
+        version = str(self.facts["version"]).rpartition(".")[0]
         return RuntimeName.of(version, free_threaded=bool(self.facts["gil_disabled_build"]))
 
     @property
@@ -104,21 +104,18 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     Raises BadInput if a name is not a runtime, and if a chosen path does not
     have the version and build of its name.
     """
-    given: dict[str, Interpreter] = {
-        name: _check(RuntimeName(name), path) for name, path in (chosen or {}).items()
-    }
+    found = {name: _check(RuntimeName(name), path) for name, path in (chosen or {}).items()}
     wanted = {name.binary: name for name in map(RuntimeName, names)}
-    searched = [name for binary, name in wanted.items() if binary not in given]
-    known = [*given.values(), *(all_found({name.minor for name in searched}) if searched else ())]
-    best = {}
+    searched = [name for binary, name in wanted.items() if binary not in found]
+    known = [*found.values(), *(all_found({name.minor for name in searched}) if searched else ())]
     for name in searched:
         fitting = [interpreter for interpreter in known if interpreter.is_named(name)]
         if f"{name.interpreter}+{JIT}" in wanted:
             with_jit = [interpreter for interpreter in fitting if interpreter.has_jit]
             fitting = with_jit if name.jit_enabled else with_jit or fitting
         if fitting:
-            best[name.binary] = fitting[0]
-    return best | given
+            found[name.binary] = fitting[0]
+    return found
 
 
 def missing(runtime: str) -> Message:

@@ -64,11 +64,6 @@ class Endpoint(NamedTuple):
     socket: str
     lease: ports.PortLease | None = None
 
-    @property
-    def address(self) -> str:
-        """Return the address for the clients: host:port, or the socket's path."""
-        return f"{self.host}:{self.port}" if self.port else self.socket
-
 
 def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
     """Return a free endpoint, whose port is leased. Raises CommandFailed if the port that the user
@@ -164,6 +159,7 @@ class ServiceCommand:
     """A running command. It ends, with all its descendants, when this process ends.
 
     output: what the command has written so far
+    address: for the clients: host:port, or the path of a Unix socket
 
     Creating an instance leases a port, starts the command, and waits until it answers. Raises
     CommandFailed. All descendants of this process count as the command's, so a process has only one
@@ -172,10 +168,10 @@ class ServiceCommand:
     """
 
     def __init__(self, own: Json, cell: Json) -> None:
-        self._endpoint = choose_endpoint(own, cell["service_id"], cell["folder"])
-        words = fill_placeholders(own, self._endpoint, cell["params"])
+        self._endpoint = place = choose_endpoint(own, cell["service_id"], cell["folder"])
+        words = fill_placeholders(own, place, cell["params"])
         self._is_across_hosts = "host" in own
-        self.address = self._endpoint.address
+        self.address = f"{place.host}:{place.port}" if place.port else place.socket
         self.output, self._reader = ProcessOutput(), OutputReader()
         self._line = shlex.join(words)
         adopt_orphans()

@@ -69,14 +69,14 @@ def serving(address: str) -> list[int]:
     are left out: to a container, through a tunnel, or to a service that they start (systemd).
     """
     wanted = _sockets(address)
-    found: dict[int, None] = {}
+    found = set[int]()
     for pid in map(int, filter(str.isdecimal, os.listdir("/proc")) if wanted else ()):
         if wanted.isdisjoint(_held([pid])) or _text(f"{pid}/comm") in _FORWARDERS:
             continue
         pids = tree(pid)
         if os.getpid() not in pids:  # otherwise an ancestor of this process holds it for others
-            found |= dict.fromkeys(pids)
-    return [*found]
+            found.update(pids)
+    return sorted(found)
 
 
 def is_shared(address: str, pids: Iterable[int]) -> bool:

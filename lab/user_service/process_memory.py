@@ -117,22 +117,18 @@ def build_in_file(path: Path) -> str:
 
     Examples are 3.14.7 and 3.15.0rc2t. It is "" if the file is not a CPython, or if the interpreter
     is in a shared library instead. The version is the value of the variable Py_Version (3.11 and
-    later).
+    later), which has the form of PY_VERSION_HEX.
     """
     try:
         known = read_symbols(path, ("Py_Version", _RUNTIME))
-        version = version_text(word(known["Py_Version"].head, 0))
+        number = word(known["Py_Version"].head, 0)
         cookie, _, free_threaded = _HEAD.unpack(known[_RUNTIME].head)
     except (*READ_ERRORS, KeyError):
         return ""
-    return f"{version}t" if cookie == _COOKIE and free_threaded == 1 else version
-
-
-def version_text(number: int) -> str:
-    """Format the value of PY_VERSION_HEX as a version string, such as 3.14.7 or 3.15.0rc2."""
-    release = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
     level = _LEVELS.get(number >> 4 & 15, "")
-    return f"{release}{level}{number & 15}" if level else release
+    preview = f"{level}{number & 15}" if level else ""
+    build = "t" if cookie == _COOKIE and free_threaded == 1 else ""
+    return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}{preview}{build}"
 
 
 def read_symbols(path: Path, names: Collection[str], base: int | None = None) -> dict[str, Symbol]:
