@@ -27,6 +27,7 @@ COALESCE_S = 0.02  # pause between two reads
 _READ_BYTES = 64 * 1024  # of one read()
 _READS_AT_ONCE = 64  # reads of one pipe before the others have their turn
 _CUT = b"\n[...]\n"  # stands for the dropped middle
+TAIL_BYTES = 1500  # how much of the end of an output an error shows
 # the most lines that notices() returns
 MOST_NOTICES = 20
 # how many characters of a line notices() keeps
@@ -192,7 +193,7 @@ class OutputReader:
                 self._pause.wait(COALESCE_S)
 
 
-def last_text(data: bytes, size_bytes: int) -> str:
+def last_text(data: bytes, size_bytes: int = TAIL_BYTES) -> str:
     """Return the last *size_bytes* of *data* as text, without control characters."""
     text = data[-size_bytes:].decode(errors="replace")
     return "".join(

@@ -40,7 +40,6 @@ from lab.user_service import ports
 TURN_S = 0.05  # between two checks whether a program is ready
 ASK_DEADLINE_S = 5.0  # for a command that checks whether a program is ready
 RUN_DEADLINE_S = 3600.0  # for a command of --prepare, and for one that runs before a program
-TAIL_BYTES = 1500  # how much of the end of a program's output an error shows
 # where Debian puts the programs of PostgreSQL, which are not on PATH
 DEBIAN = "/usr/lib/postgresql/*/bin"
 
@@ -126,7 +125,7 @@ class _Shell(NamedTuple):
 
 
 def _failed(problem: Message, output: bytes) -> BesideFailed:
-    text = last_text(output, TAIL_BYTES) or message("(the program wrote nothing)")
+    text = last_text(output) or message("(the program wrote nothing)")
     return BesideFailed("{problem} Output: {output}", problem=problem, output=text)
 
 
