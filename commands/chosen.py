@@ -38,7 +38,7 @@ from lab.project.commits import with_commits
 from lab.python import interpreters
 from lab.run import feasible
 from lab.run.measured_runtimes import AnyRuntime, Runtime, usable
-from lab.user_service.command import unknown_variables
+from lab.user_service.command import knows
 
 # a message by the name of each missing runtime
 Missing = dict[str, Any]
@@ -280,9 +280,7 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
         )
     given = chain.from_iterable(one.environment for one in commands)
     for variable in dict.fromkeys([*given, *passed]):
-        without = [
-            name for name in names if unknown_variables([variable], name.minor, name.free_threaded)
-        ]
+        without = [name for name in names if not knows(variable, name.minor, name.free_threaded)]
         if without:
             output.note(
                 "{variable} is not passed to {names}, which ignore this variable or do not "

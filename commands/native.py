@@ -4,11 +4,10 @@ lab/native_builds.py builds programs, and extension modules for each Python. It 
 it builds: what was built, and why the build failed or NOTHING.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 
 from commands.output import output
-from core.messages import BadInput, Message, message
+from core.messages import BadInput, message
 from lab import native_builds
 from lab.python import interpreters
 
@@ -35,15 +34,9 @@ def main(arguments: Sequence[str]) -> int:
                 name=name,
                 known=known,
             )
-    built: Iterable[tuple[str | Message, Message]] = chain(
-        native_builds.make_programs([name for name in names if name in native_builds.BUILDS]),
-        native_builds.make_wheels(
-            [name for name in names if name in native_builds.EXTENSIONS],
-            interpreters.find(FOR_RUNTIMES).values(),
-        ),
-    )
     broken = False
-    for what, why_not in built:
+    runtimes = interpreters.find(FOR_RUNTIMES)
+    for what, why_not in native_builds.make(names, runtimes.values()):
         output.print_line("{what}: {outcome}", what=what, outcome=why_not or message("built"))
         # a build whose tools are missing is no failure
         broken |= why_not.code == native_builds.BROKEN

@@ -47,7 +47,7 @@ def file_digests(paths: Iterable[str], below: str = "") -> dict[str, str]:
     """Return {path: digest} of the files that can be read; paths are relative to *below* if it is
     given.
     """
-    digests: dict[str, str] = {}
+    digests = {}
     for path in paths:
         with suppress(OSError):
             state = os.stat(path)

@@ -100,9 +100,8 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     try:
         with reaper.stdout as answer:
             has_answered, *_ = select.select([answer], [], [], READY_S)
-            number = int(
-                (has_answered and answer.readline()) or errno.EAGAIN
-            )  # the reaper was killed or is stopped
+            # EAGAIN: the reaper was killed or is stopped
+            number = int((has_answered and answer.readline()) or errno.EAGAIN)
     except BaseException:  # Ctrl-C
         _end(reaper, paths[0])
         raise

@@ -1,11 +1,11 @@
 """Build gilscope's native programs and extension modules, start the programs, find the wheels of
 the extensions, and report why one is missing.
 
-Only commands/native.py builds, with make_programs() and make_wheels(). Runs ask command(),
-missing() and wheel(), lab/run installs the wheels into environments, and lab/hosts copies the
-programs FOR_HOSTS. The systems declare programs and extensions (core/system.py), so a new one needs
-no change here unless it has another kind of build tool. A wheel of other sources or another
-interpreter has another folder, so no wheel is replaced while a run uses it.
+Only commands/native.py builds, with make(). Runs ask command(), missing() and wheel(), lab/run
+installs the wheels into environments, and lab/hosts copies the programs FOR_HOSTS. The systems
+declare programs and extensions (core/system.py), so a new one needs no change here unless it has
+another kind of build tool. A wheel of other sources or another interpreter has another folder, so
+no wheel is replaced while a run uses it.
 """
 
 import json
@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -166,38 +166,27 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
     )
 
 
-def make_programs(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
-    """Build programs. Yield the name of each program, and why its build failed or NOTHING. BIN
-    stays locked until the generator ends.
+def make(
+    names: Collection[str], interpreters: Iterable[Interpreter]
+) -> Iterator[tuple[str | Message, Message]]:
+    """Build programs, and wheels for each interpreter. Yield what was built, such as 'loadgen' or
+    'NAME for 3.14t', and why the build failed or NOTHING. BIN is locked until all programs are
+    built.
 
-    names: keys of BUILDS. The build tools themselves find out whether a source has changed.
+    names: keys of BUILDS and EXTENSIONS. Of programs, the build tools themselves find out whether a
+        source has changed. A wheel of the present sources is not built again.
     """
     with locked(BIN) as lock:
-        _copy_sources()
+        if INSTALLED:  # the sources may be read-only, so a copy of them is built
+            built = shutil.ignore_patterns("bin")
+            shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
         for name in names:
-            yield name, _make_program(BUILDS[name], lock)
-
-
-def make_wheels(
-    names: Sequence[str], interpreters: Iterable[Interpreter]
-) -> Iterator[tuple[Message, Message]]:
-    """Build wheels of the extensions *names* for each interpreter, unless they are of the present
-    sources. Yield 'NAME for 3.14t', and why the build failed or NOTHING.
-
-    names: keys of EXTENSIONS
-    """
+            if name in BUILDS:
+                yield name, _make_program(BUILDS[name], lock)
     for interpreter in interpreters:
         for name in names:
-            yield _wheel_label(name, interpreter), _make_wheel(EXTENSIONS[name], interpreter)
-
-
-def _copy_sources() -> None:
-    """Copy the native sources of an installed gilscope to a writable folder, to build
-    them there.
-    """
-    if INSTALLED:
-        built = shutil.ignore_patterns("bin")
-        shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
+            if name in EXTENSIONS:
+                yield _wheel_label(name, interpreter), _make_wheel(EXTENSIONS[name], interpreter)
 
 
 def _missing_tools(tools: Iterable[str]) -> Message:
@@ -269,7 +258,6 @@ def _make_wheel(extension: Extension, interpreter: Interpreter) -> Message:
             return NOTHING
         if absent := _missing_wheel_tools(extension):
             return absent
-        _copy_sources()
         reason = run_build(extension.name, [command], lock, folder / REASON_FILE)
         for built in made.glob("*.whl"):
             built.rename(folder / built.name)

@@ -27,6 +27,7 @@ COALESCE_S = 0.02  # pause between two reads
 _READ_BYTES = 64 * 1024  # of one read()
 _READS_AT_ONCE = 64  # reads of one pipe before the others have their turn
 _CUT = b"\n[...]\n"  # stands for the dropped middle
+TAIL_BYTES = 1500  # how much of the end of an output an error shows
 # the most lines that notices() returns
 MOST_NOTICES = 20
 # how many characters of a line notices() keeps
@@ -59,9 +60,8 @@ class HeadTailBuffer:
             room = OUTPUT_HEAD_BYTES - len(self._head)
             self._head += data[:room]
             self._tail += data[room:]
-            if (
-                len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES
-            ):  # not after every read, because a cut copies the tail
+            # not after every read, because a cut copies the tail
+            if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:
                 del self._tail[:-OUTPUT_TAIL_BYTES]
                 self._is_cut = True
 
@@ -183,19 +183,17 @@ class OutputReader:
             if self._stopped in ready:
                 return
             outputs = [output for output in ready if isinstance(output, ProcessOutput)]
-            most_bytes = max(
-                (output.drain() for output in outputs), default=0
-            )  # empty if select() was interrupted
+            # 0 if select() was interrupted
+            most_bytes = max((output.drain() for output in outputs), default=0)
             for output in outputs:
                 if output.has_ended:
                     self._selector.unregister(output)
-            if (
-                most_bytes < PIPE_BYTES // 4
-            ):  # a fuller pipe could fill up during the pause and block its writer
+            # a fuller pipe could fill up during the pause and block its writer
+            if most_bytes < PIPE_BYTES // 4:
                 self._pause.wait(COALESCE_S)
 
 
-def last_text(data: bytes, size_bytes: int) -> str:
+def last_text(data: bytes, size_bytes: int = TAIL_BYTES) -> str:
     """Return the last *size_bytes* of *data* as text, without control characters."""
     text = data[-size_bytes:].decode(errors="replace")
     return "".join(

@@ -132,9 +132,8 @@ def run_in_parallel(
             while not all(future.done() for future in futures):
                 for guard in tuple(_GUARDS):
                     cut_lifeline(guard)
-                wait(
-                    futures, END_EVERY_S
-                )  # a cancelled future counts as done, but wait() does not know it
+                # a cancelled future counts as done, but wait() does not know it
+                wait(futures, END_EVERY_S)
             raise
 
 

@@ -40,9 +40,8 @@ def main() -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    die_with_parent(
-        os.getppid(), signal.SIGCONT
-    )  # wakes this process if it is stopped when its parent ends
+    # wakes this process if it is stopped when its parent ends
+    die_with_parent(os.getppid(), signal.SIGCONT)
     folder, leftovers = sys.argv[1], sys.argv[2:]
     error = _made(folder)
     with suppress(OSError):
@@ -53,9 +52,8 @@ def main() -> None:
     # a group of another leader has processes that are not the command's
     leads = os.getpgrp() == os.getpid()
     if leads:
-        os.killpg(
-            0, signal.SIGTERM
-        )  # children do not handle SIGTERM; SIGKILL below ends any process that does
+        # children do not handle SIGTERM; SIGKILL below ends any process that does
+        os.killpg(0, signal.SIGTERM)
     if error != errno.EEXIST:  # an existing folder belongs to another process
         for path in map(os.fsdecode, more.splitlines()):
             with suppress(OSError):
@@ -94,31 +92,29 @@ def _remove(folder: str) -> None:
 
 
 def _remove_unlocked(folder: str) -> None:
-    """Remove *folder* unless another command has locked its lock file. Raises OSError."""
-    with _locked(f"{folder}.lock") as is_ours:
-        if is_ours:
-            _remove(folder)
+    """Remove *folder*. Raises OSError if another command has locked its lock file."""
+    with _locked(f"{folder}.lock"):
+        _remove(folder)
 
 
 def _remove_empty(folder: str) -> None:
-    """Remove *folder* unless another command keeps it locked. Raises OSError if the folder is not
-    empty.
-    """
-    with _locked(folder) as is_ours:
-        if is_ours:
-            os.rmdir(folder)
+    """Remove *folder*. Raises OSError if another command keeps it locked, or if it is not empty."""
+    with _locked(folder):
+        os.rmdir(folder)
 
 
 @contextmanager
-def _locked(path: str) -> Iterator[bool]:
-    """Lock *path* during the `with` block, and yield whether this is possible. Raises OSError.
+def _locked(path: str) -> Iterator[None]:
+    """Lock *path* during the `with` block. Raises OSError if another command keeps it locked.
 
     When an orchestrator is killed, the kernel may close its pipe before it frees its lock. So this
     waits for the lock.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        yield any(_try_lock(descriptor) for _ in range(LOCK_TRIES))
+        if not any(_try_lock(descriptor) for _ in range(LOCK_TRIES)):
+            raise BlockingIOError
+        yield
     finally:
         os.close(descriptor)
 

@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 import sysconfig
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -266,26 +266,23 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
             )
 
 
-def _commands(recipe: Recipe, folder: Path) -> list[list[str | Path]]:
-    """Return the arguments of the uv commands that create the environment in *folder*.
+def _commands(recipe: Recipe, folder: Path) -> Iterator[list[str | Path]]:
+    """Yield the arguments of the uv commands that create the environment in *folder*.
 
     The scripts of a relocatable environment find their interpreter beside themselves after the
     folder is renamed.
     """
     python = recipe.interpreter.executable
-    commands: list[list[str | Path]] = [
-        ["venv", "--no-project", "--relocatable", "--python", python, folder]
-    ]
+    yield ["venv", "--no-project", "--relocatable", "--python", python, folder]
     install: list[str | Path] = ["pip", "install", "--python", folder / "bin" / "python"]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []
         # uv builds local folders anew, rather than reuse wheels that it built before. --refresh
         # does the same, but has no effect if UV_OFFLINE is set.
         anew = ["--reinstall"] if recipe.source_folders else []
-        commands.append([*install, *hashed, *anew, "-r", recipe.requirements_file])
+        yield [*install, *hashed, *anew, "-r", recipe.requirements_file]
     if recipe.wheels:
-        commands.append([*install, "--no-index", "--no-deps", *recipe.wheels])
-    return commands
+        yield [*install, "--no-index", "--no-deps", *recipe.wheels]
 
 
 def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:

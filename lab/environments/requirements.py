@@ -188,9 +188,7 @@ def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> 
             options.append(relocate_paths(line, lambda path: str((folder / path).resolve())))
         else:
             entries.append(line)
-    return Requirements(
-        options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries))
-    )
+    return Requirements(tuple(dict.fromkeys(options)), tuple(dict.fromkeys(entries)))
 
 
 def _lines(path: Path) -> Iterator[str]:

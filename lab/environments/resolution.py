@@ -14,7 +14,6 @@ Source: packaging.python.org - pylock.toml, binary distribution format; docs.ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
@@ -54,51 +53,41 @@ class ResolvedPackage(NamedTuple):
     needed_by: tuple[str, ...] = ()
 
 
-class Resolution(NamedTuple):
-    """The result of resolving requirements.
+def asked_that_need(name: str, packages: Mapping[str, ResolvedPackage]) -> tuple[str, ...]:
+    """Return the packages that entries ask for and that depend on package *name*, directly or
+    indirectly.
 
-    packages: the resolved packages by name; failures: the reasons by entry that cannot be resolved
+    packages: all resolved packages, by name
     """
-
-    packages: Mapping[str, ResolvedPackage]
-    failures: Mapping[str, Message]
-
-    def asked_that_need(self, name: str) -> tuple[str, ...]:
-        """Return the packages that entries ask for and that depend on package *name*, directly or
-        indirectly.
-        """
-        dependants = [name]
-        # the list grows during the loop, until no package depends on one of its packages
-        for dependant in dependants:
-            parents = {*self.packages[dependant].needed_by} & self.packages.keys()
-            dependants += parents - {*dependants}
-        return tuple(sorted(one for one in dependants[1:] if self.packages[one].direct))
+    dependants = [name]
+    # the list grows during the loop, until no package depends on one of its packages
+    for dependant in dependants:
+        parents = {*packages[dependant].needed_by} & packages.keys()
+        dependants += parents - {*dependants}
+    return tuple(sorted(one for one in dependants[1:] if packages[one].direct))
 
 
 class Trial:
     """Resolves requirements for one interpreter, and installs packages into a temporary
-    environment.
+    environment, whose interpreter is *python*.
 
     asked: the requirements, whose options apply to all packages
     folder: for temporary files and the environment; the caller removes the folder
     """
 
     def __init__(self, interpreter: Interpreter, folder: Path, asked: Requirements) -> None:
+        """Create the environment. Raises EnvironmentFailed."""
         self.folder, self.interpreter = folder, interpreter
         self._asked = asked
-        version = str(interpreter.facts["version"])
-        minor = ".".join(version.split(".")[:2])
         # markers take all other values from this process, which runs on the same machine
-        self._marker_values = {"python_version": minor, "python_full_version": version}
-
-    @cached_property
-    def python(self) -> Path:
-        """The environment's interpreter. The environment is created at the first use. Raises
-        EnvironmentFailed.
-        """
-        executable = str(self.interpreter.executable)
+        self._marker_values = {
+            "python_version": interpreter.name.version,
+            "python_full_version": interpreter.facts["version"],
+        }
+        executable = str(interpreter.executable)
+        place = folder / "env"
         failure = self._run(
-            ["venv", "--no-project", "--python", executable, self.folder / "env"], INSTALL_TIMEOUT_S
+            INSTALL_TIMEOUT_S, "venv", "--no-project", "--python", executable, place
         )
         if failure:
             raise EnvironmentFailed(
@@ -106,25 +95,24 @@ class Trial:
                 executable=executable,
                 reason=failure,
             )
-        return self.folder / "env" / "bin" / "python"
+        self.python = place / "bin" / "python"
 
-    def resolve(self) -> Resolution:
+    def resolve(self) -> tuple[dict[str, ResolvedPackage], dict[str, Message]]:
         """Resolve all requirements together. If this fails, resolve only the entries that can be
-        resolved alone.
+        resolved alone. Return the packages by name, and the reasons by entry that cannot be
+        resolved.
         """
         entries = self._asked.entries
         failure, packages = self._resolve_together(entries)
         if not failure:
-            return Resolution(packages=packages, failures={})
+            return packages, {}
         alone = processes.run_in_parallel(lambda entry: self._resolve_together([entry])[0], entries)
         # in the order of entries, so that zip() fits
         failures = {entry: why for entry, why in zip(entries, alone, strict=True) if why}
         rest = [entry for entry in entries if entry not in failures]
         if failures and rest:
             failure, packages = self._resolve_together(rest)
-        return Resolution(
-            packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure)
-        )
+        return packages, failures | dict.fromkeys(rest if failure else (), failure)
 
     def ready_version(self, name: str) -> str:
         """Return the newest version of a package that has a wheel for this interpreter; "" if there
@@ -181,9 +169,8 @@ class Trial:
     def _install(self, requirements: Sequence[str]) -> Message:
         file = self._write(requirements, exact=False)
         wheels = ("--no-deps", "--only-binary", ":all:")
-        return self._run(
-            ["pip", "install", *wheels, "--python", self.python, "-r", file], INSTALL_TIMEOUT_S
-        )
+        python = ("--python", self.python)
+        return self._run(INSTALL_TIMEOUT_S, "pip", "install", *wheels, *python, "-r", file)
 
     def _write(self, entries: Sequence[str], *, exact: bool = True) -> Path:
         """Write a requirements file in a folder of its own, and return its path.
@@ -198,12 +185,11 @@ class Trial:
         return source
 
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
-        files: list[str | Path] = ["--output-file", result, source]
-        python = self.interpreter.executable
-        command = ["pip", "compile", "--quiet", "--no-header", *how, *files, "--python", python]
-        return self._run(command, RESOLVE_TIMEOUT_S)
+        files = ("--output-file", result, source, "--python", self.interpreter.executable)
+        quiet = ("--quiet", "--no-header")
+        return self._run(RESOLVE_TIMEOUT_S, "pip", "compile", *quiet, *how, *files)
 
-    def _run(self, arguments: Sequence[str | Path], timeout_s: float) -> Message:
+    def _run(self, timeout_s: float, *arguments: str | Path) -> Message:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or
         NOTHING.
         """

@@ -2,16 +2,14 @@
 becomes the agent.
 
 The runner sends this text to the first suitable Python on the host (lab/hosts/carrier.py), as the
-argument of -c. This code reports the host's architecture, and reads the matching archive from
-stdin: its size on a line, then its bytes. Nothing of gilscope can be imported before the archive is
-unpacked, so this file needs the standard library alone. It must run under Python 3.11.
+argument of -c. This code reads the archive from stdin: its size on a line, then its bytes. Nothing
+of gilscope can be imported before the archive is unpacked, so this file needs the standard library
+alone. It must run under Python 3.11.
 """
 
 import fcntl
 import io
-import json
 import os
-import platform
 import runpy
 import shutil
 import signal
@@ -62,12 +60,8 @@ def extract(archive: bytes, folder: str) -> None:
 
 
 def main() -> None:
-    """Report the host's architecture, unpack gilscope's files, and run the agent in
-    this process.
-    """
+    """Unpack gilscope's files, and run the agent in this process."""
     signal.alarm(MOST_S)
-    # the prefix distinguishes this line from the output of a login shell (lab/hosts/protocol.py)
-    print("gilscope", json.dumps({"machine": platform.machine()}), flush=True)
     # no byte for the agent can be in this buffer, because the runner waits for the agent first
     with open(0, "rb", closefd=False) as stdin:
         archive = stdin.read(int(stdin.readline()))

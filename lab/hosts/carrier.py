@@ -36,6 +36,12 @@ SUFFIXES = (".py", ".txt")
 # core.program recognises a checkout by this file; the agent's files look like a checkout
 CHECKOUT = "pyproject.toml"
 BOOT = Path(__file__).with_name("boot.py")
+GREETING = """
+import json, platform, sys
+if sys.version_info < (3, 11):
+    sys.exit(1)
+print("gilscope", json.dumps({"machine": platform.machine()}))
+"""
 # the names that the script looks for on the host, in this order
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
 # how long the command may take to end after it has closed its stdout
@@ -43,12 +49,14 @@ LAST_WORDS_S = 1.0
 # the exit status of the script if it finds no Python 3.11 or newer
 NO_PYTHON = 86
 SSH_FAILED = 255  # the exit status of ssh itself: ssh(1)
-# One compound command: some shells read a line at a time, and the agent reads what follows.
+# The Python that fits prints a message of lab/hosts/protocol.py, so that the runner knows which
+# archive it needs. One compound command: some shells read a line at a time, and the agent reads
+# what follows.
 _FIND = """{{
 by_uv=$(PATH="$PATH:$HOME/.local/bin" uv python find --no-project '>=3.11' 2>/dev/null </dev/null)
 for p in {candidates} "$by_uv"; do
 [ -n "$p" ] && command -v "$p" >/dev/null 2>&1 \
-&& "$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null </dev/null \
+&& "$p" -c {greeting} 2>/dev/null </dev/null \
 && exec "$p" -I -S -c {boot}
 done
 exit {no_python}
@@ -137,9 +145,11 @@ def start_script(host: Host) -> bytes:
     machine the Python that runs gilscope.
     """
     others = (sys.executable,) if host.via == "here" else PYTHONS
-    boot = shlex.quote(BOOT.read_text("utf-8"))
     return _FIND.format(
-        candidates=shlex.join([*host.python, *others]), boot=boot, no_python=NO_PYTHON
+        candidates=shlex.join([*host.python, *others]),
+        greeting=shlex.quote(GREETING),
+        boot=shlex.quote(BOOT.read_text("utf-8")),
+        no_python=NO_PYTHON,
     ).encode()
 
 

@@ -6,8 +6,8 @@ lab/run/children.py for a host. A carrier (lab/hosts/carrier.py) takes the messa
 (lab/hosts/agent.py), whose format is in lab/hosts/protocol.py. A function runs in the worker
 (lab/hosts/worker.py), a child that the agent starts at the first call.
 Threads: the listener alone reads from the host, and never writes, because a write may block. Any
-thread may write (tell). Questions to one host must not overlap: the answer that comes is taken for
-that of the last question, and the worker answers calls one by one.
+thread may write (tell). Questions to one host must not overlap, because the thread that asks takes
+all answers, and the worker answers calls one by one.
 What a host sends is not trusted: it is checked against a type, and its size is limited.
 """
 
@@ -224,12 +224,13 @@ class HostConnection(Place):
         ChildFailed.
         """
         self.tell(do, number=number, **arguments)
-        told: Told = {"number": HEARTBEAT}
-        while told["number"] != number:
+        while True:
             try:
                 told, back_ns = self._answers.get(timeout=0.0 if self.lost else CALL_S)
             except Empty:
                 raise ChildFailed(self.lost or self._silent(CALL_S)) from None
+            if told["number"] == number:  # others are answers to heartbeats, or came too late
+                break
         if "error" in told:
             raise ChildFailed(self.naming(told["error"]))
         return told["answer"], back_ns

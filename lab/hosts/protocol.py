@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.process_output import HeadTailBuffer
 
-MARK = b"gilscope "  # lab/hosts/boot.py has it, too
+MARK = b"gilscope "  # the script of lab/hosts/carrier.py has it, too
 # error handler by which bytes that are no UTF-8 become text, and the same bytes again
 BYTES = "surrogateescape"
 PIECE_BYTES = 64 << 10  # the most that one message carries of a stream

@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # for each operation on a socket
 LINK_DEADLINE_S = 10.0
@@ -92,8 +92,7 @@ def own_address() -> str:
 # ---- the clocks ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClockOffset:
+class ClockOffset(NamedTuple):
     """Another host's clock minus this host's clock, with an error of at most *error_ns*."""
 
     offset_ns: int

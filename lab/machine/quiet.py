@@ -99,13 +99,13 @@ def facts(window_s: float = WINDOW_S) -> dict[str, Any]:
     smt: whether two hardware threads share a core
     cores_quota: CPU time in cores that the control group permits, or 'unlimited'
     """
-    before = snapshot()
+    before, threads = snapshot(), number_of(f"{_CPU}/smt/active")
     time.sleep(window_s)
     return {
         "cores": before.cores or None,
         "governors": governors() or None,
         "turbo": _turbo(),
-        "smt": _smt(),
+        "smt": None if threads is None else threads == 1,
         "cores_quota": cores_quota(),
         "aslr": number_of("proc/sys/kernel/randomize_va_space"),
         "window": between(before, snapshot()),
@@ -300,8 +300,3 @@ def _turbo() -> bool | None:
         return no_turbo == 0
     boosts = texts_of(f"{_CPU}/cpufreq/boost") or texts_of(f"{_CPU}/cpufreq/policy*/boost")
     return any(map(number, boosts)) if boosts else None
-
-
-def _smt() -> bool | None:
-    active = number_of(f"{_CPU}/smt/active")
-    return None if active is None else active == 1

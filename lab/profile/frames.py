@@ -31,8 +31,9 @@ SHARED_COUNTS = (
 DEEPEST = 24  # only the innermost frames of a stack are read
 # the list of threads may change while it is read, so that its end is never reached
 MOST_THREADS = 4096
-# read together with a frame, because its callers' frames mostly lie just before it
-_WINDOW_BYTES = 3072
+# of memory, the smallest; a frame is read with what lies before it in its page, because the frames
+# of its callers mostly do
+_PAGE_BYTES = 4096
 # how many bytes before its type the mutex of a free-threaded object lies
 _MUTEX_BEFORE_TYPE = 14
 # characters; a longer name means that the memory has changed
@@ -99,7 +100,7 @@ class FrameReader(PythonMemory):
         # place(frame) returns a SourceLine, or None if the frame does not run Python code
         self.place = cache(self._find_line)
         self._variable_at = cache(partial(_variable_of, pid))
-        self._types: dict[int, str] = {}
+        self._type_name = cache(self._find_type_name)
 
     def stacks(self) -> Iterator[ThreadStack]:
         """Yield the stack of every Python thread that exists now.
@@ -126,13 +127,9 @@ class FrameReader(PythonMemory):
         for _ in range(DEEPEST):
             if not frame:
                 return
-            # the window is read up to this frame, because the next frames mostly lie before it
             if not start <= frame <= start + len(window) - size:
-                start = max(frame - _WINDOW_BYTES, 0)
-                try:
-                    window = self.read(start, frame + size - start)
-                except OSError:
-                    window, start = self.read(frame, size), frame
+                start = frame & -_PAGE_BYTES
+                window = self.read(start, frame + size - start)
             place = frame - start
             copy = struct.unpack_from("<i", window, place + copy_offset)[0] if copy_offset else 0
             # The low bits of the code object's address are flags for reference counting.
@@ -160,7 +157,7 @@ class FrameReader(PythonMemory):
             file, function = (
                 self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname")
             )
-            return SourceLine(file=file, line=line, function=function)
+            return SourceLine(file, line, function)
         return None
 
     def owner(self, mutex: int) -> str:
@@ -176,25 +173,20 @@ class FrameReader(PythonMemory):
             candidates.insert(0, mutex + _MUTEX_BEFORE_TYPE - self.offsets["object.ob_type"])
         for candidate in candidates:
             with suppress(OSError, struct.error):
-                if name := self._type_name(candidate):
+                if name := self._type_name(self.field(candidate, "object.ob_type")):
                     return name
         return self._variable_at(mutex)
 
-    def _type_name(self, address: int) -> str:
-        """Return the name of the type of the object at *address*; "" if there is no object. Raises
-        OSError and struct.error.
+    def _find_type_name(self, kind: int) -> str:
+        """Return the name of the type at address *kind*; "" if there is no type. Raises OSError and
+        struct.error.
         """
-        if address % 8:
-            return ""
-        kind = meta = self.field(address, "object.ob_type")
-        if kind in self._types:
-            return self._types[kind]
+        meta = kind
         for _ in range(4):  # a type is an instance of `type`, or of a metaclass that is one
+            meta = self.field(meta, "object.ob_type")
             if meta == self._type:
                 name = _NAME.match(self.read(self.field(kind, "type.tp_name"), 128))
-                self._types[kind] = name[0][:-1].decode() if name else ""
-                return self._types[kind]
-            meta = self.field(meta, "object.ob_type")
+                return name[0][:-1].decode() if name else ""
         return ""
 
     def _text(self, address: int) -> str:

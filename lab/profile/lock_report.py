@@ -98,7 +98,7 @@ def _describe_stops(facts: LockFacts, requests: float) -> Message:
         "paused {share} of the time",
         stops=_figure(facts.stops / max(1.0, requests)),
         length_ms=_figure(facts.stood_ns / max(1, facts.stops) / 1e6),
-        share=percent(min(1.0, share)),
+        share=percent(share),
     )
     if sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
         return found
@@ -116,9 +116,9 @@ def _describe_waits(facts: LockFacts, share: float, margin: float) -> Message:
     return message(
         "requests spend {share} [{low}, {high}] of their time waiting for contended locks; "
         "{of_these} of the waiting time is for {owner}, {place}",
-        share=percent(min(1.0, share)),
-        low=percent(min(1.0, share - margin)),
-        high=percent(min(1.0, share + margin)),
+        share=percent(share),
+        low=percent(share - margin),
+        high=percent(share + margin),
         of_these=_percent_of_first(facts.contended),
         owner=describe_owner(facts.contended[0].owner),
         place=_describe_place(facts.contended[0]),
@@ -159,7 +159,7 @@ def _relative_margin(lines: Sequence[Waiting]) -> float:
     # unknown, so waits are neither reported nor called small
     if len(times) < 2 or not any(times):
         return inf
-    return STUDENT_95 * float(stdev(times)) / sqrt(len(times)) / float(mean(times))
+    return STUDENT_95 * stdev(times) / sqrt(len(times)) / mean(times)
 
 
 def _percent_of_first(lines: Sequence[Waiting]) -> str:
@@ -167,8 +167,8 @@ def _percent_of_first(lines: Sequence[Waiting]) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share between 0 and 1 as a percentage, such as '12 %'."""
-    return f"{share * 100:.0f} %"
+    """Format a share as a percentage of at most 100 %, such as '12 %'."""
+    return f"{min(1.0, share) * 100:.0f} %"
 
 
 def _figure(value: float) -> str:

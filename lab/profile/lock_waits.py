@@ -4,7 +4,7 @@ threads. No I/O.
 A sampled stack counts for a wait only if the whole stack was read while the thread waited. A
 waiting thread does not change its stack, so such a sample is consistent.
 lab/profile/lock_watcher.py adds hits to a WaitTimeline while it records, and calls wait_samples()
-at the end. All times are in ns on the host's monotonic clock. A thread is (process, thread).
+at the end. All times are in ns on the host's monotonic clock.
 """
 
 from bisect import bisect_right
@@ -18,11 +18,22 @@ from lab.profile.frames import ThreadStack
 from lab.profile.uprobes import Hit
 
 # Names of hits. A thread begins to wait for a mutex and has it; asks all others to stop, they have
-# stopped, and they run again. lock_watcher.PROBED says which functions these are.
+# stopped, and they run again.
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
+# functions of the interpreter: the names of the hits of their entry and of their return, if probed
+PROBED = {
+    "_PyMutex_LockTimed": (LOCK, LOCKED),
+    "PyMutex_Lock": (LOCK, LOCKED),
+    "_PyRecursiveMutex_LockTimed": (LOCK, LOCKED),
+    "stop_the_world": (STOP, STOPPED),
+    "start_the_world": ("", STARTED),
+    "_PyEval_StopTheWorld": (STOP, STOPPED),
+    "_PyEval_StartTheWorld": ("", STARTED),
+}
 # an uncontended call takes less than this; most of its time is spent in the two probes
 SHORTEST_WAIT_NS = 5000
 LONGEST_STOP_NS = 1_000_000_000  # if a pause seems to last longer, the hit of its end was lost
+Who = tuple[int, int]  # a thread: its process and itself
 # waits and pauses after which the recording stops, because each one needs memory
 MOST_SPANS = 400_000
 
@@ -81,7 +92,7 @@ class WaitTimeline:
     waits: list[WaitSpan] = field(default_factory=list)
     stops: list[WaitSpan] = field(default_factory=list)
     stood_ns: Counter[int] = field(default_factory=Counter)
-    _threads: dict[tuple[int, int], _Thread] = field(default_factory=lambda: defaultdict(_Thread))
+    _threads: dict[Who, _Thread] = field(default_factory=lambda: defaultdict(_Thread))
 
     @property
     def is_full(self) -> bool:
@@ -93,33 +104,34 @@ class WaitTimeline:
 
         If a call was lost, only one wait in the record is wrong.
         """
-        thread = self._threads[hit.pid, hit.tid]
+        who = hit.pid, hit.tid
+        thread = self._threads[who]
         if hit.name == LOCK:
             _enter(thread, hit)
         elif hit.name == LOCKED and thread.depth:
             thread.depth -= 1
             if not thread.depth:
-                self._add_wait(hit.pid, hit.tid, thread, hit.time_ns)
+                self._add_wait(who, thread, hit.time_ns)
         elif hit.name == STOP:
             # depth 0: if a wait has not ended by now, the hit of its end was lost
             thread.asked_ns, thread.stopped_ns, thread.depth = hit.time_ns, 0, 0
         elif hit.name == STOPPED:
             thread.stopped_ns, thread.depth = hit.time_ns, 0
         elif hit.name == STARTED and thread.asked_ns:
-            self.stops.append(WaitSpan(hit.pid, hit.tid, 0, thread.asked_ns, hit.time_ns))
+            self.stops.append(WaitSpan(*who, 0, thread.asked_ns, hit.time_ns))
             # adds nothing if the hit STOPPED was lost
             self.stood_ns[hit.pid] += hit.time_ns - (thread.stopped_ns or hit.time_ns)
             thread.asked_ns = thread.stopped_ns = 0
 
     def end(self, now_ns: int) -> None:
         """End the timeline at *now_ns*, which also ends all waits that still last."""
-        for (pid, tid), thread in self._threads.items():
+        for who, thread in self._threads.items():
             if thread.depth:
-                self._add_wait(pid, tid, thread, now_ns)
+                self._add_wait(who, thread, now_ns)
 
-    def _add_wait(self, pid: int, tid: int, thread: _Thread, end_ns: int) -> None:
+    def _add_wait(self, who: Who, thread: _Thread, end_ns: int) -> None:
         if end_ns - thread.start_ns >= SHORTEST_WAIT_NS:
-            self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, end_ns))
+            self.waits.append(WaitSpan(*who, thread.mutex, thread.start_ns, end_ns))
 
     def is_waiting(self, pid: int, tid: int) -> bool:
         """Return whether a thread waits for a mutex at the time of the newest probe hit."""
@@ -178,7 +190,7 @@ def _match_readings(
 
     A reading is a stack, or the owner of a mutex. Readings outside of waits and pauses are skipped.
     """
-    by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
+    by_thread: dict[Who, list[WaitSpan]] = defaultdict(list)
     for span in spans:
         by_thread[span.pid, span.tid].append(span)
     for reading in readings:

@@ -22,7 +22,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic_ns
 from typing import NamedTuple
@@ -34,9 +34,7 @@ from lab.profile.frames import FrameReader, SourceLine, ThreadStack
 from lab.profile.lock_waits import (
     LOCK,
     LOCKED,
-    STARTED,
-    STOP,
-    STOPPED,
+    PROBED,
     UNREAD,
     OwnerReading,
     WaitSpan,
@@ -63,8 +61,8 @@ for _ in range(4):
 print("ready", flush=True)
 threading.Event().wait()
 """
-# the (function, owner) pairs that a recording of SELF_TEST must show, and no others
-EXPECTED = {("copy_dict", "dict")}
+# the function and the lock's owner that a recording of SELF_TEST must show, and no others
+EXPECTED = {"copy_dict: dict"}
 # rounds of samples in one recording, its longest time in s, and how many recordings are made
 # until a lock is seen
 SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
@@ -75,16 +73,6 @@ LONGEST_S = 60.0
 # intervals of Waiting.by_time; lock_report.STUDENT_95 depends on it
 PARTS = 20
 ROUNDS_PER_SEARCH = 100  # new processes are searched for about twice per second
-# functions of the interpreter: the names of the hits of their entry and of their return, if probed
-PROBED = {
-    "_PyMutex_LockTimed": (LOCK, LOCKED),
-    "PyMutex_Lock": (LOCK, LOCKED),
-    "_PyRecursiveMutex_LockTimed": (LOCK, LOCKED),
-    "stop_the_world": (STOP, STOPPED),
-    "start_the_world": ("", STARTED),
-    "_PyEval_StopTheWorld": (STOP, STOPPED),
-    "_PyEval_StartTheWorld": ("", STARTED),
-}
 # A thread that waits here waits to be notified, or has been notified by a thread that still holds
 # the condition's lock.
 NOTIFICATIONS = (("Condition.wait", "threading.py"), ("Condition._acquire_restore", "threading.py"))
@@ -158,7 +146,6 @@ class LockRecording:
         self._owners: list[OwnerReading] = []
         self._cpu = Counter[str]()
         self._processes: dict[int, FrameReader] = {}
-        self._other_pids: set[int] = set()
         self._find_processes()
         if not self._processes:
             raise ChildFailed(
@@ -226,12 +213,10 @@ class LockRecording:
 
     def _find_processes(self) -> None:
         for pid in tree(self._pid):
-            if pid not in {*self._processes, *self._other_pids}:
-                try:
+            if pid not in self._processes:
+                with suppress(NotReadable):  # it may run Python later, after an exec
                     self._processes[pid] = FrameReader(pid, PROBED)
                     self._held.callback(self._processes[pid].close)
-                except NotReadable:
-                    self._other_pids.add(pid)
 
     def collect_facts(self) -> LockFacts:
         """Return what was recorded, after take_samples() has ended."""
@@ -272,7 +257,7 @@ class LockRecording:
             stacks, parts = map(Counter, zip(*samples, strict=True))
             by_time = tuple(parts[part] for part in range(PARTS))
             ((usual, _),) = stacks.most_common(1)
-            waiting.append(Waiting(owner=owner, stack=usual, samples=len(samples), by_time=by_time))
+            waiting.append(Waiting(owner, usual, len(samples), by_time))
         return sorted(waiting, key=lambda line: -line.samples)
 
 
@@ -313,7 +298,7 @@ def _probes_of(process: FrameReader) -> Iterator[Uprobe]:
         # not strict, because symbols that are not probed have no names
         for name, returns in zip(PROBED.get(function, ()), (False, True), strict=False):
             if name and (process.free_threaded or name in (LOCK, LOCKED)):
-                yield Uprobe(name=name, file=process.file, offset=symbol.offset, returns=returns)
+                yield Uprobe(name, process.file, symbol.offset, returns)
 
 
 def run_self_test(executable: str) -> None:
@@ -322,7 +307,7 @@ def run_self_test(executable: str) -> None:
 
     Raises ChildFailed if the recording shows anything else.
     """
-    seen = set[tuple[str, str]]()
+    seen = set[str]()
     command = [executable, "-I", "-c", SELF_TEST]
     with guarded(command, streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
@@ -337,16 +322,15 @@ def run_self_test(executable: str) -> None:
                 recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
             for line in recording.facts.contended if recording.facts else ():
                 if line.stack and line.owner != UNREAD:
-                    seen.add((line.stack[0].function, line.owner))
+                    seen.add(f"{line.stack[0].function}: {line.owner}")
             if seen:
                 break
     if seen != EXPECTED:
-        pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
         raise ChildFailed(
             "the self-test of --profile locks failed with {executable}: it must see lock waits for "
             "a dict in copy_dict, but it saw {seen}",
             executable=executable,
-            seen=pairs,
+            seen=", ".join(sorted(seen)) or "-",
         )
 
 
@@ -378,7 +362,7 @@ def obstacle_to(kind: str) -> Message:
         )
     try:
         # no code begins at offset 0, so this tests the permission and nothing is hit
-        with Probes([Uprobe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
+        with Probes([Uprobe(LOCK, Path(sys.executable).resolve(), 0)]):
             return NOTHING
     except OSError as error:
         return _explain_refusal(error)

@@ -14,7 +14,7 @@ Format: https://github.com/brendangregg/FlameGraph
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -71,6 +71,9 @@ class StackFrame(NamedTuple):
 # the frame of a wait whose stack could not be read in time; it also stands for "no caller"
 UNKNOWN = StackFrame("", 0, "", is_library=True)
 Stack = tuple[StackFrame, ...]
+# numbers of samples by the thread's state, and by its stack or innermost line
+StackCounts = Counter[tuple[str, Stack]]
+LineCounts = Counter[tuple[str, StackFrame]]
 
 
 @dataclass(kw_only=True)
@@ -86,14 +89,14 @@ class Samples:
     """
 
     slices: int
-    batches: list[Counter[tuple[str, StackFrame]]]
-    total: Counter[tuple[str, Stack]] = field(default_factory=Counter)
+    batches: list[LineCounts]
+    total: StackCounts = field(default_factory=Counter)
     processes: int = 0
     missed: int = 0
     cpu_ns: int = 0
 
     @property
-    def at_work(self) -> Counter[tuple[str, Stack]]:
+    def at_work(self) -> StackCounts:
         """The number of samples of threads that were not idle, by thread state and stack."""
         return Counter({key: count for key, count in self.total.items() if key[0] in WORK})
 
@@ -209,7 +212,7 @@ def to_json(samples: Samples) -> Json:
     }
 
 
-def _sentence(at_work: Counter[tuple[str, Stack]]) -> Message:
+def _sentence(at_work: StackCounts) -> Message:
     """Return a sentence with the share of time in each thread state and the number of samples."""
     total = at_work.total()
     shares = {state: f"{_spent(at_work, state).total() / total * 100:.0f} %" for state in WORK}
@@ -226,16 +229,16 @@ def _share(part: int, whole: int) -> float:
     return round(part / max(1, whole), 4)
 
 
-def _spent(counts: Mapping[tuple[str, Stack], int], *states: str) -> Counter[StackFrame]:
+def _spent(at_work: StackCounts, *states: str) -> Counter[StackFrame]:
     """Return the number of samples of threads in one of *states*, by innermost line."""
     spent = Counter[StackFrame]()
-    for (state, stack), count in counts.items():
+    for (state, stack), count in at_work.items():
         if state in states:
             spent[stack[0]] += count
     return spent
 
 
-def _hottest(at_work: Mapping[tuple[str, Stack], int]) -> list[StackFrame]:
+def _hottest(at_work: StackCounts) -> list[StackFrame]:
     """Return the lines with most waiting for locks, then for the GIL, then the lines with most
     samples.
     """
@@ -245,11 +248,7 @@ def _hottest(at_work: Mapping[tuple[str, Stack], int]) -> list[StackFrame]:
     )
 
 
-def _line(
-    frame: StackFrame,
-    at_work: Counter[tuple[str, Stack]],
-    batches: Sequence[Mapping[tuple[str, StackFrame], int]],
-) -> Json:
+def _line(frame: StackFrame, at_work: StackCounts, batches: Sequence[LineCounts]) -> Json:
     states, callers = Counter[str](), Counter[StackFrame]()
     for (state, stack), count in at_work.items():
         if stack[0] == frame:
@@ -258,7 +257,7 @@ def _line(
     caller = callers.most_common(1)[0][0]
     waits = {}
     for wait in filter(states.get, WAITS):
-        waits[wait] = [batch.get((wait, frame), 0) for batch in batches]
+        waits[wait] = [batch[wait, frame] for batch in batches]
     return {
         "function": frame.function,
         "file": frame.file,
@@ -287,14 +286,19 @@ def tree(samples: Samples) -> Json:
 
     The innermost node of each stack is the thread's state.
     """
-    root: dict[str, Any] = {"name": "", "value": 0, "children": {}}
-    for (state, stack), count in samples.at_work.items():
-        node = root
-        for name in (*_names(stack), f"[{state}]"):
-            node["value"] += count
-            node = node["children"].setdefault(name, {"name": name, "value": 0, "children": {}})
-        node["value"] += count
-    return _pruned(root, max(1.0, LEAST_SHARE * root["value"]))
+    at_work, counts = samples.at_work, Counter[tuple[str, ...]]()
+    for (state, stack), count in at_work.items():
+        path = (*_names(stack), f"[{state}]")
+        for depth in range(len(path)):
+            counts[path[: depth + 1]] += count
+    total = at_work.total()
+    # by the names from the outermost frame on; a caller comes before what it calls
+    nodes: dict[tuple[str, ...], dict[str, Any]] = {(): {"name": "", "value": total}}
+    for path, count in counts.items():
+        if count >= LEAST_SHARE * total:
+            nodes[path] = {"name": path[-1], "value": count}
+            nodes[path[:-1]].setdefault("children", []).append(nodes[path])
+    return nodes[()]
 
 
 def _names(stack: Stack) -> list[str]:
@@ -305,17 +309,6 @@ def _names(stack: Stack) -> list[str]:
     """
     outer = [f"{frame.function} ({frame.file})" for frame in reversed(stack[1:])]
     return [*outer, str(stack[0]) if stack[0] != UNKNOWN else "?"]
-
-
-def _pruned(node: Json, fewest: float) -> Json:
-    children = [
-        _pruned(child, fewest) for child in node["children"].values() if child["value"] >= fewest
-    ]
-    return {
-        "name": node["name"],
-        "value": node["value"],
-        **({"children": children} if children else {}),
-    }
 
 
 def folded(samples: Samples) -> str:

@@ -63,7 +63,7 @@ _SOFTWARE, _CPU_CLOCK, _FREQUENCY, _CLOSE_ON_EXEC = 1, 0, 1 << 10, 8
 _WORD, _HEAD, _HIT = struct.Struct("<Q"), struct.Struct("<II"), struct.Struct("<IIQQQ")
 # bit in the length of a record that is still being written: BPF_RINGBUF_BUSY_BIT
 _UNFINISHED = 1 << 31
-# an instruction, and the code of the one that loads 64 bits (a second one has the upper half)
+# an instruction, and the code of the one that loads 64 bits, whose upper half is in a second one
 _INSTRUCTION, _WIDE = struct.Struct("<BBhI"), 0x18
 # The BPF program that the kernel runs at each hit of a probe. It fills a record (_HIT) in on its
 # stack, and copies it to the ring buffer. If there is no room, it counts the hit as lost. A pid is

@@ -16,11 +16,10 @@ from typing import Literal
 import msgspec
 
 from core.messages import BadInput, Message, message, verbatim
-from lab.process_output import last_text
+from lab.process_output import TAIL_BYTES, last_text
 from lab.processes import describe_exit, run, scrubbed_environment
 
 LOOK_TIMEOUT_S = 60.0  # of the import
-TAIL_BYTES = 1500  # of an error or of the process's output in a message
 # usual files of applications, the first match first; commands/init.py shows them in an error
 FILES = (
     "app.py",
@@ -175,29 +174,22 @@ def inspect_application(
     folder: the working directory, in which Python looks for modules
     variables: additional environment variables of the process
     """
-    environment = (
-        scrubbed_environment()
-        | {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        | dict(variables)
-    )
+    ours = {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**scrubbed_environment(), **ours, **variables}
     try:
         done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, cwd=folder)
-    except subprocess.TimeoutExpired as late:
-        raise _unusable(
-            name, message("the import did not end within {limit_s:g} s", limit_s=late.timeout)
-        ) from None
-    seen = _report(done.stdout)
-    if seen is None:
-        tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
-        how = describe_exit(done.returncode)
-        raise _unusable(
-            name,
-            message(
-                "the importing process {ending}; the end of its output: {output}",
-                ending=how,
-                output=tail,
-            ),
+    except subprocess.TimeoutExpired:
+        late = message("the import did not end within {limit_s:g} s", limit_s=LOOK_TIMEOUT_S)
+        raise _unusable(name, late) from None
+    _, mark, report = done.stdout.rpartition("\n" + _MARK)
+    if not mark:
+        reason = message(
+            "the importing process {ending}; the end of its output: {output}",
+            ending=describe_exit(done.returncode),
+            output=last_text((done.stderr or done.stdout).encode()),
         )
+        raise _unusable(name, reason)
+    seen = msgspec.json.decode(report.splitlines()[0], type=Application)
     if seen.absent:
         module, _, part = seen.absent.partition(":")
         absent = message("there is no module {module} in {folder}", module=module, folder=folder)
@@ -207,18 +199,6 @@ def inspect_application(
     if seen.error:
         raise _import_error(name, seen, folder)
     return seen
-
-
-def _report(output: str) -> Application | None:
-    """Return what the process that imported the application reported in *output* among other text;
-    None if missing.
-    """
-    try:
-        return msgspec.json.decode(
-            output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application
-        )
-    except (msgspec.DecodeError, IndexError):
-        return None
 
 
 def _import_error(name: str, seen: Application, folder: Path) -> BadInput:

@@ -97,14 +97,14 @@ def check_out(folder: Path, ref: str) -> tuple[str, Path]:
             folder=ENVIRONMENTS,
             error=error.strerror or str(error),
         ) from None
-    inner = place / folder.resolve().relative_to(top)
-    if not inner.is_dir():
+    below = folder.resolve().relative_to(top)
+    if not (place / below).is_dir():
         raise BadInput(
             "{ref} has no folder {folder}. Name another commit, or another directory.",
             ref=ref,
-            folder=str(folder.resolve().relative_to(top)),
+            folder=below,
         )
-    return commit, inner
+    return commit, place / below
 
 
 def _copy(top: Path, commit: str, new: Path) -> None:

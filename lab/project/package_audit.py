@@ -18,7 +18,7 @@ from core.messages import NOTHING, BadInput, Json, Message, message, verbatim
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed, distributions
 from lab.environments.requirements import Requirements, name_of
-from lab.environments.resolution import ResolvedPackage, Trial
+from lab.environments.resolution import ResolvedPackage, Trial, asked_that_need
 from lab.folders import PrivateFolder
 from lab.process_output import switching_modules
 from lab.processes import describe_exit, run, run_in_parallel, scrubbed_environment
@@ -154,14 +154,14 @@ def audit(asked: Requirements, interpreter: Interpreter) -> list[PackageFinding]
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> Json:
     """Return all findings as the JSON document that `--json` prints."""
-    runtime = {
-        "name": interpreter.name,
-        "version": interpreter.facts["version"],
-        "build": interpreter.facts["build"],
-    }
+    facts = interpreter.facts
     return {
         "schema": SCHEMA,
-        "runtime": runtime,
+        "runtime": {
+            "name": interpreter.name,
+            "version": facts["version"],
+            "build": facts["build"],
+        },
         "packages": [finding.to_json() for finding in findings],
     }
 
@@ -170,20 +170,20 @@ def _findings(trial: Trial) -> list[PackageFinding]:
     """Return the findings of all packages that environment markers do not exclude. Packages that
     cannot be resolved come last.
     """
-    resolution = trial.resolve()
-    packages = [one for one in resolution.packages.values() if not one.is_folder]
+    resolved, unresolved = trial.resolve()
+    packages = [package for package in resolved.values() if not package.is_folder]
     failures = trial.install([package.requirement for package in packages])
 
     def finding(package: ResolvedPackage) -> PackageFinding:
         failure = failures.get(package.requirement, NOTHING)
-        needed_by = resolution.asked_that_need(package.name)
+        needed_by = asked_that_need(package.name, resolved)
         return _audit_package(trial, package, failure)._replace(needed_by=needed_by)
 
     findings = run_in_parallel(finding, packages)
-    for entry, why in resolution.failures.items():
-        problem = Problem(kind=NOT_INSTALLABLE, detail=why)
+    for entry, why in unresolved.items():
+        problem = Problem(NOT_INSTALLABLE, why)
         findings.append(PackageFinding(package=name_of(entry), problems=(problem,)))
-    if not findings and resolution.packages:
+    if not findings and resolved:
         raise BadInput(
             "All packages are folders of source code, which audit does not build. Name "
             "packages that have wheels."
@@ -200,7 +200,7 @@ def _audit_package(trial: Trial, package: ResolvedPackage, failure: Message) -> 
     if failure.code == uv.UNSATISFIED:
         return found._replace(problems=(_no_wheel(trial, package),))
     if failure:
-        return found._replace(problems=(Problem(kind=NOT_INSTALLABLE, detail=failure),))
+        return found._replace(problems=(Problem(NOT_INSTALLABLE, failure),))
     # a dependency in pure Python cannot switch the GIL on, so it passes without an import
     if package.is_pure and not package.direct:
         return found
@@ -226,7 +226,7 @@ def _no_wheel(trial: Trial, package: ResolvedPackage) -> Problem:
         runtime=trial.interpreter.name,
         change=change,
     )
-    return Problem(kind=NO_WHEEL, detail=detail)
+    return Problem(NO_WHEEL, detail)
 
 
 def try_import(python: Path, module: str, folder: Path) -> list[Problem]:
@@ -306,9 +306,8 @@ def _module_of(parts: tuple[str, ...]) -> str:
     """
     *folders, file = parts
     stem, _, suffix = file.partition(".")
-    if parts[0] in ("..", "test", "tests") or parts[0].endswith((".dist-info", ".data")):
-        return ""
-    if suffix != "py" and not suffix.endswith("so"):
+    if parts[0] in ("test", "tests") or not (suffix == "py" or suffix.endswith("so")):
         return ""
     names = folders if stem == "__init__" else [*folders, stem]
-    return ".".join(names) if names and all(name.isidentifier() for name in names) else ""
+    # metadata and scripts are in folders such as NAME.dist-info and ..
+    return ".".join(names) if all(map(str.isidentifier, names)) else ""

@@ -23,7 +23,6 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from core.messages import BadInput, Json, Message, message, verbatim
 from core.runtime import OLDEST_MINOR, RuntimeName
 from lab.environments.requirements import locked_entry, name_of, normalised, read
-from lab.processes import scrubbed_environment
 from lab.python import uv
 
 MANIFEST, UV_LOCK, PYLOCK, REQUIREMENTS = (
@@ -111,10 +110,12 @@ def python_bound(folder: Path) -> PythonBound:
         PYLOCK: _toml(folder / PYLOCK).get("requires-python"),
     }
     for file in (SETUP_CFG, SETUP):
-        found = _PYTHON_REQUIRES.search(_text(folder / file))
-        bounds[file] = found[1].strip() if found else ""
-    said = ((file, text) for file, text in bounds.items() if isinstance(text, str) and text)
-    return next((PythonBound(file=folder / file, text=text) for file, text in said), PythonBound())
+        if found := _PYTHON_REQUIRES.search(_text(folder / file)):
+            bounds[file] = found[1].strip()
+    for file, text in bounds.items():
+        if text and isinstance(text, str):
+            return PythonBound(folder / file, text)
+    return PythonBound()
 
 
 def read_dependencies(
@@ -151,7 +152,7 @@ def read_dependencies(
         return _without_manifest(folder, (*extras, *groups))
     if installs:
         entries.append(f"{folder}[{','.join(extras)}]" if extras else str(folder))
-    return Dependencies(tuple(entries), file=lock or file, source=source, installs=installs)
+    return Dependencies(tuple(entries), lock or file, source, installs)
 
 
 def _manifest(folder: Path) -> tuple[str, bool]:
@@ -203,13 +204,13 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
     wanted = read(folder / REQUIREMENTS)
     if not wanted.hashed:
         entry = f"-r {folder / REQUIREMENTS}"
-        return Dependencies((entry,), file=REQUIREMENTS, source=verbatim(REQUIREMENTS))
+        return Dependencies((entry,), REQUIREMENTS, verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
     source = message(
         "{file}, without package hashes because a server package may be added", file=REQUIREMENTS
     )
-    return Dependencies((*options, *pins), file=REQUIREMENTS, source=source)
+    return Dependencies((*options, *pins), REQUIREMENTS, source)
 
 
 def _read_by_uv(path: Path, command: Sequence[str], note: Callable[..., None] | None) -> str:
@@ -218,13 +219,7 @@ def _read_by_uv(path: Path, command: Sequence[str], note: Callable[..., None] | 
     """
     doing = message("Reading {file}", file=path.name)
     watch = uv.watcher(note, doing, READ_TIMEOUT_S) if note else None
-    ask = partial(
-        uv.run,
-        timeout_s=READ_TIMEOUT_S,
-        environment=scrubbed_environment(),
-        cwd=path.parent,
-        watch=watch,
-    )
+    ask = partial(uv.run, timeout_s=READ_TIMEOUT_S, cwd=path.parent, watch=watch)
     text, failure = ask(command)
     if failure.code == uv.NETWORK:
         text, still_failed = ask([*command, "--offline"])  # uv may have the versions in its cache
@@ -267,9 +262,7 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
         these.
     """
     packages = [package for package in lock.get("packages", ()) if isinstance(package, dict)]
-    known = {
-        name for package in packages for name in _CHOSEN.findall(str(package.get("marker", "")))
-    }
+    known = {*_CHOSEN.findall(" ".join(str(package.get("marker")) for package in packages))}
     # uv has already checked the names if it exported a uv.lock
     for name in chosen if path.name == PYLOCK else ():
         if normalised(name) not in map(normalised, known):
@@ -280,7 +273,7 @@ def _pinned(lock: Json, path: Path, chosen: Sequence[str]) -> Iterator[str]:
                 known=known,
             )
             raise _unreadable(path, reason)
-    names = set(map(normalised, chosen))
+    names = {*map(normalised, chosen)}
     # outside a lock file, markers know no extras and groups: what was chosen becomes always true,
     # and what was not becomes always false
     for package in packages:

@@ -59,7 +59,7 @@ class Interpreter:
         """The runtime name from its facts rather than from its file name: 3.14, or 3.14t for a
         free-threaded build.
         """
-        version = ".".join(str(self.facts["version"]).split(".")[:2])
+        version = str(self.facts["version"]).rpartition(".")[0]
         return RuntimeName.of(version, free_threaded=bool(self.facts["gil_disabled_build"]))
 
     @property
@@ -103,21 +103,18 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     Raises BadInput if a name is not a runtime, and if a chosen path does not
     have the version and build of its name.
     """
-    given: dict[str, Interpreter] = {
-        name: _check(RuntimeName(name), path) for name, path in (chosen or {}).items()
-    }
+    found = {name: _check(RuntimeName(name), path) for name, path in (chosen or {}).items()}
     wanted = {name.binary: name for name in map(RuntimeName, names)}
-    searched = [name for binary, name in wanted.items() if binary not in given]
-    known = [*given.values(), *(all_found({name.minor for name in searched}) if searched else ())]
-    best = {}
+    searched = [name for binary, name in wanted.items() if binary not in found]
+    known = [*found.values(), *(all_found({name.minor for name in searched}) if searched else ())]
     for name in searched:
         fitting = [interpreter for interpreter in known if interpreter.is_named(name)]
         if f"{name.interpreter}+{JIT}" in wanted:
             with_jit = [interpreter for interpreter in fitting if interpreter.has_jit]
             fitting = with_jit if name.jit_enabled else with_jit or fitting
         if fitting:
-            best[name.binary] = fitting[0]
-    return best | given
+            found[name.binary] = fitting[0]
+    return found
 
 
 def missing(runtime: str) -> Message:
@@ -181,7 +178,7 @@ def refused(names: Iterable[str]) -> list[Message]:
     ]
 
 
-def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
+def install(names: Iterable[str]) -> list[Message]:
     """Install the interpreters for the runtimes *names* with uv. Return a message for each failed
     installation.
     """
@@ -189,18 +186,19 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
     settings = {"UV_HTTP_RETRIES": "0", "UV_PYTHON_INSTALL_BIN": "0", **os.environ}
     failures = []
     for name in dict.fromkeys(name.interpreter for name in map(RuntimeName, names)):
-        _, reason = uv.run(["python", "install", name], timeout_s, settings)
+        _, reason = uv.run(["python", "install", name], INSTALL_TIMEOUT_S, settings)
         if reason:
             remedy = message("Try again with: uv python install {name}", name=name)
             if reason.code == uv.MISSING:
                 remedy = uv.remedy(reason, remedy)
-            failure = message(
-                "Runtime {name} could not be installed: {reason}. {remedy}",
-                name=name,
-                reason=reason,
-                remedy=remedy,
+            failures.append(
+                message(
+                    "Runtime {name} could not be installed: {reason}. {remedy}",
+                    name=name,
+                    reason=reason,
+                    remedy=remedy,
+                )
             )
-            failures.append(failure)
     return failures
 
 
@@ -260,7 +258,7 @@ def all_found(minors: Container[int]) -> list[Interpreter]:
     return sorted(distinct.values(), key=_preference)
 
 
-def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
+def _preference(interpreter: Interpreter) -> list[int]:
     """Return a key to sort interpreters, best first: static, not debug, newest patch release, no
     preview, where it was found.
 
@@ -271,7 +269,7 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
     # of 3.15.0rc2, the preview is 2; a release has none
     _, _, patch, *preview = re.findall(r"\d+", interpreter.facts["version"])
     source = SOURCES.index(interpreter.source)
-    return (flags["shared"], flags["debug"], -int(patch), bool(preview), source)
+    return [flags["shared"], flags["debug"], -int(patch), bool(preview), source]
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
@@ -281,8 +279,8 @@ def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
     source: where the file was found (uv, PATH or pyenv); the pairs are in this order
     """
     distinct: dict[Path, str] = {}
-    for source, folder in _folders():
-        for path in _matching(folder, "python3.*"):
+    for source, folder, pattern in _places():
+        for path in _matching(folder, pattern):
             match = _FILE_NAME.fullmatch(path.name)
             if match and int(match[1]) in minors and path.is_file() and os.access(path, os.X_OK):
                 distinct.setdefault(_resolve_link(path), source)
@@ -297,20 +295,20 @@ def _resolve_link(path: Path) -> Path:
     return real if real.name.startswith("python") else path.absolute()
 
 
-def _folders() -> Iterator[tuple[str, Path]]:
-    """Yield the folders in which interpreters may be installed, each with its source, such as uv or
-    pyenv.
+def _places() -> Iterator[tuple[str, str, str]]:
+    """Yield where interpreters may be installed: the source, such as uv or pyenv, a folder, and a
+    pattern of their paths in it.
     """
-    root, _ = uv.run(["python", "dir"], QUERY_TIMEOUT_S)
-    yield from (("uv", folder) for folder in _matching(root.strip(), "*/bin"))
-    for text in os.environ.get("PATH", "").split(os.pathsep):
-        if os.path.isabs(text):
-            yield "PATH", Path(text)
-    pyenv = os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv"
-    yield from (("pyenv", folder) for folder in _matching(pyenv, "versions/*/bin"))
+    folder, _ = uv.run(["python", "dir"], QUERY_TIMEOUT_S)
+    yield "uv", folder.strip(), "*/bin/python3.*"
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        yield "PATH", folder, "python3.*"
+    pyenv = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    yield "pyenv", pyenv, "versions/*/bin/python3.*"
 
 
-def _matching(root: str | Path, pattern: str) -> list[Path]:
+def _matching(folder: str, pattern: str) -> list[Path]:
+    """Return the paths in *folder* that match; none if it is a relative path or ""."""
     with suppress(OSError):  # the folder may belong to another user
-        return sorted(Path(root).glob(pattern)) if root else []
+        return sorted(Path(folder).glob(pattern)) if os.path.isabs(folder) else []
     return []

@@ -7,6 +7,7 @@ code from uv's exit status and output.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -123,21 +124,18 @@ def reason(output: str, status: int = 1) -> Message:
 
     output: of uv, in English and without line breaks inside sentences, as run() makes uv write it
     """
-    lines = [
-        " ".join(line.split())
-        for line in f"\n{output.strip()}".partition("\nhint:")[0].splitlines()
-    ]
-    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error:")]
-    causes = [line.removeprefix("cause: ") for line in lines if line.startswith("cause:")]
-    last_line = [line for line in lines if line][-1:]
+    text = f"\n{output.strip()}".partition("\nhint:")[0]
+    errors = re.findall(r"^\s*error: (.+)", text, re.MULTILINE)
+    causes = re.findall(r"^\s*cause: (.+)", text, re.MULTILINE)
+    last_line = text.rstrip().rpartition("\n")[2]
     has_backend_error = _BUILD_FAILED[1] in output  # whose output may contain any symptom
     for symptom in () if has_backend_error else _NETWORK_SYMPTOMS:
         if symptom in output.lower():
             return message("no network: {symptom}", symptom=symptom, code=NETWORK)
+    line = next(iter(causes or errors), last_line)
     if errors and errors[0].startswith(_BUILD_FAILED):
-        return verbatim(f"{errors[0]}: {last_line[0]}".rstrip("."))
-    line = next(iter(causes or errors or last_line), "")
-    return verbatim(line.rstrip(".")) or message(
+        line = f"{errors[0]}: {last_line}"
+    return verbatim(" ".join(line.split()).rstrip(".")) or message(
         "the command exited with status {status} and wrote no output", status=status
     )
 
@@ -145,4 +143,4 @@ def reason(output: str, status: int = 1) -> Message:
 def _candidates() -> list[Path]:
     folders = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
     paths = (shutil.which("uv", path=folder) for folder in folders if os.path.isabs(folder))
-    return [Path(path) for path in paths if path]
+    return [*map(Path, filter(None, paths))]

@@ -14,6 +14,7 @@ from core.child import Slice
 from core.messages import NOTHING, ChildFailed, Json, Message, chained, message
 from core.request_plan import ANSWER_DEADLINE_S
 from core.system import CLIENT, SERVICE
+from lab.run.cell_places import Converted
 from lab.run.cell_processes import CellProcesses
 from lab.run.cell_results import (
     add_slices,
@@ -157,9 +158,7 @@ class CellEnd(NamedTuple):
             counted, processes.instruments, marks, lambda now_ns: window(0, now_ns).end_ns
         )
 
-    def _judged(
-        self, windows: Sequence[TimeWindow]
-    ) -> tuple[dict[Child, ClientLine], dict[str, dict[str, Any]], list[Message]]:
+    def _judged(self, windows: Sequence[TimeWindow]) -> Converted:
         """Return the clients' results on the orchestrator's clock, facts about each host's clock,
         and what makes the cell invalid.
         """

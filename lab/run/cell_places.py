@@ -39,6 +39,8 @@ TELLING_NS = 100_000  # time to write the release line to one client
 # the share of the time from the first client's start to the last one's end, in which all must send
 LEAST_OVERLAP = 0.8
 Answer = TypeVar("Answer")
+# the clients' results on the orchestrator's clock, facts about each host's clock, and faults
+Converted = tuple[dict[Child, ClientLine], dict[str, dict[str, Any]], list[Message]]
 
 
 class CellPlaces:
@@ -143,9 +145,7 @@ class CellPlaces:
 
         return self.on_each(finish)
 
-    def convert_times(
-        self, clients: Mapping[Child, ClientLine], released_ns: int
-    ) -> tuple[dict[Child, ClientLine], dict[str, dict[str, Any]], list[Message]]:
+    def convert_times(self, clients: Mapping[Child, ClientLine], released_ns: int) -> Converted:
         """Convert all times in the clients' results to the orchestrator's clock. Call this after
         end().
 
@@ -157,11 +157,11 @@ class CellPlaces:
         """
         if HERE in self.connected:
             return {**clients}, {}, []
-        hosts: dict[str, dict[str, Any]] = {}
+        hosts = {}
         for name, place in self.connected.items():
             start_ns = place.before.to_host_clock(released_ns)
             hosts[name] = {
-                **vars(place.clock),
+                **place.clock._asdict(),
                 "released_ns": max(0, start_ns - place.clock.offset_ns),
             }
         converted = {}

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from time import perf_counter_ns
+from typing import Self
 
 from config.run_plan import Entry
 from core.cell import Cell
@@ -27,7 +29,7 @@ from lab.run.cell_places import CellPlaces
 from lab.run.cell_results import Pace
 from lab.run.children import END_DEADLINE_S, READY, RESULT, Child, Children
 from lab.run.contract import addresses, check_done, check_runtime
-from lab.run.control_groups import ServiceGroup
+from lab.run.control_groups import ServiceGroup, service_group
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measured_runtimes import AnyRuntime, Runtimes, UserServiceRuntime, runtime_of
 from lab.run.running_sidecars import RunningBeside
@@ -132,7 +134,7 @@ class CellProcesses(ExitStack):
         self.timed = TimeWindow()
         self._block = block
 
-    def __enter__(self) -> "CellProcesses":
+    def __enter__(self) -> Self:
         """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self.bench, self.runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
@@ -249,8 +251,10 @@ class CellProcesses(ExitStack):
     # ---- parts of steps --------------------------------------------------------------------------
 
     def _open_children(self) -> None:
-        self.children = self.enter_context(Children(self.bench.sandbox, self.bench.method))
-        self.group = self.children.group
+        method, sandbox = self.bench.method, self.bench.sandbox
+        # The children end before their control groups.
+        self.group = self.enter_context(service_group(method, sandbox, token_hex(4)))
+        self.children = self.enter_context(Children(sandbox))
 
     def _start_services(self) -> None:
         """Start the services. Send each service its settings and a folder for its sockets. Raises
@@ -306,17 +310,14 @@ class CellProcesses(ExitStack):
             if is_service and not self.system.hosted:
                 command = [*self.group.join, *command]
                 variables |= self.instruments[number].variables
-            name = _name(role, number + 1, count)
+            numbers: Json = {"number": number + 1, "total": count}
+            name = message("Client {number} of {total}", **numbers)
+            if is_service:
+                name = message("Service {number} of {total}", **numbers)
             child = self.children.start(name, str(runtime.name), command, variables, place)
             child.is_observer = is_service and self.already_runs
             started.append(child)
         return started
-
-
-def _name(role: str, number: int, total: int) -> Message:
-    if role == SERVICE:
-        return message("Service {number} of {total}", number=number, total=total)
-    return message("Client {number} of {total}", number=number, total=total)
 
 
 def jit_parts(runtime: AnyRuntime) -> Mapping[str, Json]:

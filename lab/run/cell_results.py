@@ -295,7 +295,7 @@ def machine_fields(machines: Mapping[str, Json], own_ns: int) -> dict[str, Any]:
     machines: by host name, the activity of the machine (quiet.between)
     own_ns: how long the clients of this cell sent requests, with the lead-ins of slices
     """
-    disturbances: list[Message] = []
+    disturbances = []
     for name, window in machines.items():
         for one in doctor.disturbances(window, own_ns):
             named = message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one)

@@ -22,7 +22,6 @@ from typing import Any
 import msgspec
 
 from core.messages import NOTHING, SENTENCES, ChildFailed, Json, Message, chained, message, verbatim
-from core.method import Method
 from core.processtree import threads_ran_ns
 from core.secret import line_for_child
 from core.system import System
@@ -31,7 +30,6 @@ from lab.folders import Sandbox
 from lab.machine.link import SAME_CLOCK, ClockOffset
 from lab.process_output import HeadTailBuffer, OutputReader, ProcessOutput, last_text, notices
 from lab.processes import describe_exit, start_child
-from lab.run.control_groups import service_group
 from lab.run.instrumentation import TimeWindow
 from lab.run.measured_runtimes import AnyRuntime
 from record.child_lines import NativeProgram
@@ -44,7 +42,6 @@ END_DEADLINE_S = 10.0
 # keys of the lines that children print; WARM and RESET are also the commands that ask for them
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
 LONGEST_FAILURE_BYTES = 64 << 10  # of a line with the key FAILED
-METHOD = Method()  # has no limits, so that there are no control groups
 
 
 class Process:
@@ -378,22 +375,15 @@ class Children(ExitStack):
     started: the children, in the order of their start
     """
 
-    def __init__(self, sandbox: Sandbox, method: Method = METHOD) -> None:
-        """Raise BadInput if the CPU and memory limits of *method* cannot be enforced
-        on this host.
-        """
+    def __init__(self, sandbox: Sandbox) -> None:
         super().__init__()
-        self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self.callback(
-            shutil.rmtree, self.folder, ignore_errors=True
-        )  # a child's descendant may still write there
-        self.here = Place(sandbox, self.folder)
+        folder = mkdtemp(prefix="", dir=sandbox.folder)
+        # a child's descendant may still write there
+        self.callback(shutil.rmtree, folder, ignore_errors=True)
+        self.here = Place(sandbox, folder)
         self.started: list[Child] = []
         self._outputs = self.enter_context(closing(OutputReader()))
-        self.group = self.enter_context(
-            service_group(method, sandbox, os.path.basename(self.folder))
-        )
-        # The last callback runs first: children end before their control groups and folder go.
+        # The last callback runs first: children end before their folder goes.
         self.callback(self._end_all)
 
     def _end_all(self) -> None:

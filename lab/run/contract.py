@@ -60,7 +60,7 @@ def addresses(lines: Mapping[Child, Json]) -> list[list[str]]:
 
     Two services at one address are an error, because either service might get a request.
     """
-    listening: list[list[str]] = []
+    listening = []
     owners: dict[str, Child] = {}
     for child, line in lines.items():
         _expect(child, line, ("addresses",))

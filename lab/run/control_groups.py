@@ -3,8 +3,8 @@
 In cgroup v2, a group with limited groups below it must not contain processes, except for the root
 group. Outside the root group, gilscope therefore restarts in a scope that systemd delegates to it.
 If neither is possible, a limit raises BadInput. commands/running.py and commands/stress.py call
-require_limits() before a run. Children (lab/run/children.py) has one service_group() for each cell,
-and CellRun puts the services into it by the prefix of ServiceGroup.join.
+require_limits() before a run. lab/run/cell_processes.py has one service_group() for each cell, and
+puts the services into it by the prefix of ServiceGroup.join.
 Source: docs.kernel.org, cgroup v2 and v1.
 """
 
@@ -30,10 +30,8 @@ JOIN = (
 )
 RUNNER = "gilscope-runner"  # in a scope, the group of all processes except the services
 LONGEST_S = 10.0  # for a short command: the trial of the limits, and that of systemd-run
-OPTIONAL = (
-    "memory.swap.max",
-    "memory.memsw.limit_in_bytes",
-)  # missing if the kernel does not count swap
+# missing if the kernel does not count swap
+OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes")
 IN_SCOPE = "GILSCOPE_IN_SCOPE"  # the environment variable that is set after the restart in a scope
 
 

@@ -109,11 +109,10 @@ class CoreWaitSampler:
         self._thread.join()
         for path in [*self._threads]:
             self._forget(path)
-        known = (
-            name for name, ran_ns in self._ran_ns.items() if ran_ns
-        )  # 0 on a kernel without these counters
         self.timelines = {
-            name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known
+            name: CumulativeTime(self._moments_ns, self._until_ns[name])
+            for name, ran_ns in self._ran_ns.items()
+            if ran_ns  # 0 on a kernel without these counters
         }
 
     def _watch(self) -> None:

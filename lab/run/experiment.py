@@ -69,7 +69,7 @@ class RunInProgress:
         run: Run,
         sandbox: Sandbox,
         progress: Progress,
-        beside: RunningBeside = RunningBeside(),  # noqa: B008 - frozen
+        beside: RunningBeside,
     ) -> None:
         self.order, self.run, self.progress = order, run, progress
         self.bench = Bench(
@@ -210,7 +210,7 @@ def together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Ent
     The values of swept parameters are in one group, unless they have more than MOST_PROCESSES
     processes.
     """
-    groups: list[list[Entry]] = []
+    groups = []
     for entries in _grouped(plan.block(block, seed), method, plan.swept):
         processes = sum(one.cell.num_api_services + one.cell.num_clients for one in entries)
         groups += [entries] if processes <= MOST_PROCESSES else _grouped(entries, method, {})

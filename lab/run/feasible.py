@@ -19,7 +19,7 @@ from core.messages import NOTHING, BadInput, Json, Message, message
 from core.method import Method
 from core.runtime import GIL, NATIVE
 from core.secret import Redactor
-from core.system import CLIENT, SERVICE, System
+from core.system import CLIENT, SERVICE, SYSTEMS, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
 from lab.machine.wakeups import require_idle_class
@@ -73,8 +73,8 @@ def expect_different(plan: Plan, runtimes: Runtimes) -> None:
     """
     service = plan.user_service
     key = plan.rows[0].system.key
-    measured = [name for name in plan.runtimes if (key, name) not in plan.absent]
-    runtime = runtimes[measured[0]] if measured else None
+    measured = (runtimes[name] for name in plan.runtimes if (key, name) not in plan.absent)
+    runtime = next(measured, None)
     if not service or not service.variants or not isinstance(runtime, Runtime):
         return
     started = UserServiceRuntime(runtime=runtime)
@@ -99,9 +99,8 @@ def _why_absent(system: System, runtime: str, runtimes: Runtimes, method: Method
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)
         except EnvironmentFailed as error:
-            return Redactor(()).message(
-                error.message
-            )  # because pip's errors contain the password of the index
+            # pip's errors contain the password of the index
+            return Redactor(()).message(error.message)
     return NOTHING
 
 
@@ -109,15 +108,13 @@ def prepare(runtimes: Runtimes) -> list[Message]:
     """Create the environments of the four built-in systems. Return a message for each one that
     cannot be created.
     """
-    failures = []
-    for system in built_in():
-        for name, runtime in runtimes.items():
-            try:
-                if system.group == "systems" and system.requirements:
-                    runtime.command(system, SERVICE)
-            except EnvironmentFailed as error:
-                failures.append(message("{name}: {reason}", name=name, reason=error.message))
-    return failures
+    needy = [system for system in built_in() if system.group == SYSTEMS and system.requirements]
+    return [
+        message("{name}: {reason}", name=name, reason=reason)
+        for system in needy
+        for name in runtimes
+        if (reason := _why_absent(system, name, runtimes, Method()))
+    ]
 
 
 def choose_arm_order(plan: Plan) -> Plan:

@@ -142,7 +142,7 @@ class Instrumentation:
         part: the name of the instrumentation; at most MOST_FILES files are read, each up to
             *most_bytes*
         """
-        contents: dict[str, bytes] = {}
+        contents = {}
         with suppress(ChildFailed):
             folder, call = str(self.folder or ""), self._place().call
             for name in call(list[str], file_names, folder, part) if folder else ():

@@ -40,7 +40,6 @@ from lab.user_service import ports
 TURN_S = 0.05  # between two checks whether a program is ready
 ASK_DEADLINE_S = 5.0  # for a command that checks whether a program is ready
 RUN_DEADLINE_S = 3600.0  # for a command of --prepare, and for one that runs before a program
-TAIL_BYTES = 1500  # how much of the end of a program's output an error shows
 # where Debian puts the programs of PostgreSQL, which are not on PATH
 DEBIAN = "/usr/lib/postgresql/*/bin"
 
@@ -126,7 +125,7 @@ class _Shell(NamedTuple):
 
 
 def _failed(problem: Message, output: bytes) -> BesideFailed:
-    text = last_text(output, TAIL_BYTES) or message("(the program wrote nothing)")
+    text = last_text(output) or message("(the program wrote nothing)")
     return BesideFailed("{problem} Output: {output}", problem=problem, output=text)
 
 
@@ -246,11 +245,8 @@ def owned(beside: Beside, folder: Path, config: str) -> list[str]:
     words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
     users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
     if user := next(filter(None, map(users.get, beside.users)), None):
-        for path in (
-            data,
-            file,
-            folder,
-        ):  # the folder is the last, because its owner may replace what is in it
+        # the folder is the last, because its owner may replace what is in it
+        for path in (data, file, folder):
             os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
         ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}")
         words += ["setpriv", *ids, "--clear-groups", "--pdeathsig=keep"]

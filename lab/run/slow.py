@@ -90,7 +90,7 @@ def _collections(
     impossible.
     """
     numbers: list[int] = []  # that must be possible times
-    spans: list[Span] = []
+    spans = []
     collections, total_ns, unkept = [0] * GENERATIONS, [0] * GENERATIONS, 0
     for name, content in files.items():
         counters = _counters(content, SIZE_BYTES)
@@ -181,7 +181,7 @@ def slow_requests(
     requests = [
         (client_id, *request) for client_id, slow in enumerate(known) for request in slow.requests
     ]
-    explained: dict[str, Slow] = {}
+    explained = {}
     for name in PERCENTILES:
         threshold_ns = latency.percentile(name)
         if threshold_ns and threshold_ns >= above_ns:

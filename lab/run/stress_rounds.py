@@ -182,11 +182,9 @@ def group_stacks(trace: str) -> str:
     """Merge equal stacks of a faulthandler trace, and add their numbers of threads. The most
     frequent comes first.
     """
-    blocks = [block.partition("\n") for block in trace.strip().split("\n\n")]
-    stacks = Counter(frames for head, _, frames in blocks if _THREAD.match(head))
-    others = [
-        "\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)
-    ]
+    blocks = trace.strip().split("\n\n")
+    stacks = Counter(block.partition("\n")[2] for block in blocks if _THREAD.match(block))
+    others = [block.strip() for block in blocks if not _THREAD.match(block)]
     counted = [
         f"{count} x Thread (most recent call first):\n{frames}"
         for frames, count in stacks.most_common()
@@ -209,8 +207,8 @@ def learn_expected_answers(
     """
     plan = requests_of(entries[0].system)
     answers = [answer for entry in entries for answer in _answers(entry, bench, deadline_s)]
-    requests: list[Request] = []
-    checks: dict[str, Check] = {}
+    requests = []
+    checks = {}
     for number, request in enumerate(plan.requests):
         learned, check = learn_check(
             request, [answer for place, answer in answers if place == number]

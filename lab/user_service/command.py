@@ -14,7 +14,7 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -33,7 +33,6 @@ LOOPBACK = "127.0.0.1"
 ASK_DEADLINE_S = 5.0  # for the answer to one request, while the service starts
 STOP_DEADLINE_S = 5.0  # from SIGTERM to SIGKILL
 TURN_S = 0.02  # between two requests, while the service starts
-TAIL_BYTES = 1500  # of the command's output in a message
 # The oldest minor version that knows a variable, and whether only free-threaded builds know it.
 # Source: docs.python.org/3.15/using/cmdline.html#environment-variables
 BUILD_VARIABLES = {
@@ -66,11 +65,6 @@ class Endpoint(NamedTuple):
     socket: str
     lease: ports.PortLease | None = None
 
-    @property
-    def address(self) -> str:
-        """Return the address for the clients: host:port, or the socket's path."""
-        return f"{self.host}:{self.port}" if self.port else self.socket
-
 
 def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
     """Return a free endpoint, whose port is leased. Raises CommandFailed if the port that the user
@@ -80,7 +74,7 @@ def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
     """
     path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
-        return Endpoint(host=host, port=0, socket=path)
+        return Endpoint(host, 0, path)
     # 0 lets ports.lease() choose
     port = own["first_port"] and own["first_port"] + service_id
     if port > ports.LAST_PORT:
@@ -97,7 +91,7 @@ def choose_endpoint(own: Json, service_id: int, folder: str) -> Endpoint:
             host=host,
             error=error.strerror,
         ) from None
-    return Endpoint(host=host, port=lease.port, socket=path, lease=lease)
+    return Endpoint(host, lease.port, path, lease)
 
 
 def fill_placeholders(own: Json, endpoint: Endpoint, params: Json) -> list[str]:
@@ -129,16 +123,10 @@ def settings(own: Json, params: Json) -> dict[str, str]:
     return {name: str(params[name]) for name in own.get("knobs", ()) if name in params}
 
 
-def unknown_variables(names: Iterable[str], minor: int, free_threaded: bool) -> list[str]:
-    """Return the environment variables of *names* that a build of Python 3.*minor*
-    does not know.
-    """
-    unknown = []
-    for name in names:
-        oldest, only_free = BUILD_VARIABLES.get(name, (0, False))
-        if minor < oldest or (only_free and not free_threaded):
-            unknown.append(name)
-    return unknown
+def knows(variable: str, minor: int, free_threaded: bool) -> bool:
+    """Return whether a build of Python 3.*minor* accepts an environment variable."""
+    oldest, only_free = BUILD_VARIABLES.get(variable, (0, False))
+    return minor >= oldest and (free_threaded or not only_free)
 
 
 def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> dict[str, str]:
@@ -158,8 +146,9 @@ def command_environment(own: Json, params: Json, inside: Mapping[str, str]) -> d
     added = {**own["environment"], **unplaced}
     variables |= added
     if label := own.get("expected_python"):
-        for name in unknown_variables(added, int(label.split(".")[1]), label.endswith("t")):
-            del variables[name]
+        for name in added:
+            if not knows(name, int(label.split(".")[1]), label.endswith("t")):
+                del variables[name]
     if inside:
         # the user's own modules come after those of gilscope
         paths = filter(None, (inside["PYTHONPATH"], variables.get("PYTHONPATH")))
@@ -171,6 +160,7 @@ class ServiceCommand:
     """A running command. It ends, with all its descendants, when this process ends.
 
     output: what the command has written so far
+    address: for the clients: host:port, or the path of a Unix socket
 
     Creating an instance leases a port, starts the command, and waits until it answers. Raises
     CommandFailed. All descendants of this process count as the command's, so a process has only one
@@ -179,10 +169,10 @@ class ServiceCommand:
     """
 
     def __init__(self, own: Json, cell: Json) -> None:
-        self._endpoint = choose_endpoint(own, cell["service_id"], cell["folder"])
-        words = fill_placeholders(own, self._endpoint, cell["params"])
+        self._endpoint = place = choose_endpoint(own, cell["service_id"], cell["folder"])
+        words = fill_placeholders(own, place, cell["params"])
         self._is_across_hosts = "host" in own
-        self.address = self._endpoint.address
+        self.address = f"{place.host}:{place.port}" if place.port else place.socket
         self.output, self._reader = ProcessOutput(), OutputReader()
         self._line = shlex.join(words)
         adopt_orphans()
@@ -281,7 +271,7 @@ class ServiceCommand:
 
     def _report(self) -> Message:
         """Return a message with the command and the end of its output."""
-        output = last_text(self.output.content(), TAIL_BYTES)
+        output = last_text(self.output.content())
         if not output:
             return message("{line}. The command wrote nothing.", line=self._line)
         return message("{line}. The command wrote: {output}", line=self._line, output=output)
@@ -299,7 +289,7 @@ def last_exception(output: str) -> str:
     is none.
     """
     for file, line, error in _TRACEBACK.findall(output)[-1:]:
-        return last_text(f"{error} ({file}, line {line})".encode(), TAIL_BYTES)
+        return last_text(f"{error} ({file}, line {line})".encode())
     return ""
 
 

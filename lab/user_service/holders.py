@@ -27,10 +27,11 @@ import re
 import socket
 import sys
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from typing import NamedTuple
 
 from core.messages import Json
 from core.processtree import ran_and_waited_ns, threads_of, tree
@@ -41,8 +42,9 @@ BUSY = 0.1  # see above: of the CPU time of the busiest thread
 # takes CPU time from the service
 PAUSES_S = (0.05, 0.2, 0.8, 3.2)
 _LISTENING, _ESTABLISHED = "0A", "01"  # states of TCP: in hexadecimal
-_ACCEPTS = 1 << 16  # __SO_ACCEPTCON
-_CONNECTED = "03"  # SS_CONNECTED
+# of Unix sockets: fields of /proc/net/unix, counted from 0, and their values __SO_ACCEPTCON and
+# SS_CONNECTED
+_ACCEPTS, _CONNECTED = (3, "00010000"), (5, "03")
 _EPOLL, _TARGET = "anon_inode:[eventpoll]", re.compile(r"^tfd: *([0-9]+)", re.MULTILINE)
 # wildcard addresses: as the kernel prints them, and as they stand before a port
 EVERYWHERE = {"0" * 8: "0.0.0.0", "0" * 32: "[::]"}
@@ -66,15 +68,15 @@ def serving(address: str) -> list[int]:
     Unknown are processes of other hosts and other users. Processes that only forward connections
     are left out: to a container, through a tunnel, or to a service that they start (systemd).
     """
-    wanted, own_pid = _sockets(address), os.getpid()
-    found: dict[int, None] = {}
+    wanted = _sockets(address)
+    found = set[int]()
     for pid in map(int, filter(str.isdecimal, os.listdir("/proc")) if wanted else ()):
         if wanted.isdisjoint(_held([pid])) or _text(f"{pid}/comm") in _FORWARDERS:
             continue
         pids = tree(pid)
-        if own_pid not in pids:  # otherwise an ancestor of this process holds it for others
-            found |= dict.fromkeys(pids)
-    return [*found]
+        if os.getpid() not in pids:  # otherwise an ancestor of this process holds it for others
+            found.update(pids)
+    return sorted(found)
 
 
 def is_shared(address: str, pids: Iterable[int]) -> bool:
@@ -94,6 +96,18 @@ def listening_everywhere(pids: Iterable[int]) -> list[str]:
     ]
 
 
+class _Seen(NamedTuple):
+    """A process in one sample.
+
+    loops: event loops that watch connections from clients; connections: of clients that it holds
+    cpu_ns: CPU time of each of its running threads by thread id
+    """
+
+    loops: int
+    connections: int
+    cpu_ns: dict[int, int]
+
+
 class WorkerSampler:
     """A thread that samples one service's connections and threads, until result() is called.
 
@@ -101,13 +115,8 @@ class WorkerSampler:
     """
 
     def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
-        self._pids, self._address, self._is_asgi = pids, address, is_asgi
-        # by process: the most of each in any sample
-        self._loops, self._connections = Counter[int](), Counter[int]()
-        self._most_threads = Counter[int]()
-        # CPU time in ns by process and thread: when the process was first seen, and last
-        self._first: dict[int, dict[int, int]] = {}
-        self._last: dict[int, dict[int, int]] = {}
+        self._address, self._is_asgi = address, is_asgi
+        self._seen: dict[int, list[_Seen]] = {pid: [] for pid in pids}
         self._ended = threading.Event()
         self._sample()
         self._thread = threading.Thread(target=self._watch, name="worker count", daemon=True)
@@ -119,12 +128,13 @@ class WorkerSampler:
         """
         self.stop()
         self._sample()
-        return [self._served(pid) for pid in sorted(self._connections)]
+        found = map(self._counted, sorted(self._seen))
+        return [process for process in found if process["connections"]]
 
     @property
     def has_several_loops(self) -> bool:
         """Return whether any process served clients with more than one event loop."""
-        return any(loops > 1 for loops in self._loops.values())
+        return any(one.loops > 1 for seen in self._seen.values() for one in seen)
 
     def stop(self) -> None:
         """Stop the sampling thread."""
@@ -139,35 +149,30 @@ class WorkerSampler:
 
     def _sample(self) -> None:
         clients = _connections(self._address)
-        for pid in self._pids:
-            loops, held = _loops(pid, clients)
-            threads = _cpu_ns_by_thread(pid)
-            # |= keeps the larger number, and drops 0: these have only processes that served
-            self._connections |= Counter({pid: held})
-            self._loops |= Counter({pid: loops})
-            self._most_threads |= Counter({pid: len(threads)})
-            self._first.setdefault(pid, threads)
-            self._last.setdefault(pid, {}).update(threads)
+        for pid, seen in self._seen.items():
+            seen.append(_Seen(*_loops(pid, clients), _cpu_ns_by_thread(pid)))
 
-    def _served(self, pid: int) -> Json:
-        used = {
-            # a thread that began after the first sample used all of its time since
-            thread: ns - self._first[pid].get(thread, 0)
-            for thread, ns in self._last[pid].items()
-        }
+    def _counted(self, pid: int) -> Json:
+        loops, connections, threads = zip(*self._seen[pid], strict=True)
+        used: dict[int, int] = {}
+        for cpu_ns in threads:
+            used |= cpu_ns
+        # a thread that began after the first sample used all of its time since
+        for thread, ns in threads[0].items():
+            used[thread] -= ns
         busiest = max(used.values(), default=0)
         busy = {thread: ns for thread, ns in used.items() if ns >= BUSY * busiest}
-        loops, alive = self._loops[pid], self._most_threads[pid]
-        if self._is_asgi or 0 < loops <= len(busy) <= 2 * loops:
-            threads = loops
-        elif len(used) > 2 * alive:  # threads come and go; the first thread does not count
-            threads = alive - 1
+        most_loops, most_alive = max(loops), max(map(len, threads))
+        if self._is_asgi or 0 < most_loops <= len(busy) <= 2 * most_loops:
+            workers = most_loops
+        elif len(used) > 2 * most_alive:  # threads come and go; the first thread does not count
+            workers = most_alive - 1
         else:
             # pid in busy counts as 1: the first thread, whose id is that of its process
-            threads = len(busy) - max(loops, pid in busy)
+            workers = len(busy) - max(most_loops, pid in busy)
         return {
-            "connections": self._connections[pid],
-            "threads": max(1, threads),
+            "connections": max(connections),
+            "threads": max(1, workers),
             "cpu_ns": sorted(busy.values(), reverse=True),
         }
 
@@ -184,7 +189,7 @@ def _connections(address: str) -> set[str]:
     *address* now.
     """
     if address.startswith("/"):
-        return _unix_sockets(address, lambda fields: fields[5] == _CONNECTED)
+        return _unix_sockets(address, *_CONNECTED)
     port = int(address.rpartition(":")[2])
     # only the port is compared: a connection may come to any address of this machine
     return {link for _, its_port, link in _tcp_sockets(_ESTABLISHED) if its_port == port}
@@ -210,44 +215,40 @@ def _sockets(address: str) -> set[str]:
     this address, those that listen at all addresses.
     """
     if address.startswith("/"):
-        return _unix_sockets(address, lambda fields: bool(int(fields[3], 16) & _ACCEPTS))
+        return _unix_sockets(address, *_ACCEPTS)
     host, _, port = address.rpartition(":")
     by_ip: dict[str, set[str]] = defaultdict(set)
     for ip, its_port, link in _tcp_sockets(_LISTENING):
         if its_port == int(port):
             by_ip[_ip(ip)].add(link)
-    ips = _local_ips(host.strip("[]"), int(port))
+    ips = [*_local_ips(host.strip("[]"), int(port))]
     everywhere = by_ip["0.0.0.0"] | by_ip["::"]
     return next((by_ip[ip] for ip in ips if by_ip[ip]), everywhere if ips else set())
 
 
-def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
-    """Return the Unix sockets ("socket:[inode]") at *path*. is_wanted() selects the lines of
-    /proc/net/unix.
-
-    Fields of a line, counted from 0: 3 flags, 5 state, 6 inode, 7 path.
+def _unix_sockets(path: str, field: int, value: str) -> set[str]:
+    """Return the Unix sockets ("socket:[inode]") at *path* with a *value* in a field of their line
+    in /proc/net/unix, in which field 6 is the inode and field 7 the path.
     """
     path = os.path.realpath(path)
     return {
         f"socket:[{fields[6]}]"
         for fields in _lines("net/unix", 7)
-        if len(fields) > 7 and is_wanted(fields) and os.path.realpath(fields[7]) == path
+        if len(fields) > 7 and fields[field] == value and os.path.realpath(fields[7]) == path
     }
 
 
-def _local_ips(host: str, port: int) -> list[str]:
-    """Return the addresses of *host* that belong to this machine, in the order that clients try
+def _local_ips(host: str, port: int) -> Iterator[str]:
+    """Yield the addresses of *host* that belong to this machine, in the order that clients try
     them.
 
     An address belongs to this machine if a socket can be bound to it.
     """
-    local_ips: list[str] = []
     with suppress(OSError):
         for family, kind, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
             with suppress(OSError), socket.socket(family, kind) as probe:
                 probe.bind((place[0], 0))
-                local_ips.append(str(place[0]))
-    return local_ips
+                yield str(place[0])
 
 
 def _tcp_sockets(state: str) -> Iterator[tuple[str, int, str]]:
@@ -285,10 +286,10 @@ def _links(pid: int) -> dict[str, str]:
     another user.
     """
     links = {}
-    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
-        for entry in entries:
+    with suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
             with suppress(OSError):  # the process has closed the file meanwhile
-                links[entry.name] = os.readlink(entry.path)
+                links[name] = os.readlink(f"/proc/{pid}/fd/{name}")
     return links
 
 

@@ -82,10 +82,8 @@ def ports(ephemeral: tuple[int, int]) -> range:
     kernel assigns. Both ends of *ephemeral* are included.
     """
     below, above = range(FIRST_PORT, ephemeral[0]), range(ephemeral[1] + 1, LAST_PORT + 1)
-    return next(
-        (ports for ports in (below, above) if len(ports) >= FEW_PORTS),
-        range(FIRST_PORT, LAST_PORT + 1),
-    )
+    every = range(FIRST_PORT, LAST_PORT + 1)
+    return next(ports for ports in (below, above, every) if len(ports) >= FEW_PORTS)
 
 
 def _candidates() -> list[int]:

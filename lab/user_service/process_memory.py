@@ -20,6 +20,7 @@ import re
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +96,6 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _LOADED = 1  # the type of segments that are mapped into memory
 # types of sections: exported symbols, and all symbols unless the file was stripped
 _SYMBOL_TABLES = (11, 2)
-_MOST_BYTES = 1 << 26  # a longer table of an ELF file means that the file is no interpreter
 
 
 class Symbol(NamedTuple):
@@ -117,22 +117,18 @@ def build_in_file(path: Path) -> str:
 
     Examples are 3.14.7 and 3.15.0rc2t. It is "" if the file is not a CPython, or if the interpreter
     is in a shared library instead. The version is the value of the variable Py_Version (3.11 and
-    later).
+    later), which has the form of PY_VERSION_HEX.
     """
     try:
         known = read_symbols(path, ("Py_Version", _RUNTIME))
-        version = version_text(word(known["Py_Version"].head, 0))
+        number = word(known["Py_Version"].head, 0)
         cookie, _, free_threaded = _HEAD.unpack(known[_RUNTIME].head)
     except (*READ_ERRORS, KeyError):
         return ""
-    return f"{version}t" if cookie == _COOKIE and free_threaded == 1 else version
-
-
-def version_text(number: int) -> str:
-    """Format the value of PY_VERSION_HEX as a version string, such as 3.14.7 or 3.15.0rc2."""
-    release = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
     level = _LEVELS.get(number >> 4 & 15, "")
-    return f"{release}{level}{number & 15}" if level else release
+    preview = f"{level}{number & 15}" if level else ""
+    build = "t" if cookie == _COOKIE and free_threaded == 1 else ""
+    return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}{preview}{build}"
 
 
 def read_symbols(path: Path, names: Collection[str], base: int | None = None) -> dict[str, Symbol]:
@@ -142,22 +138,20 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
     base: the address at which the file is mapped; None for the addresses that the file itself names
     Raises one of READ_ERRORS.
     """
-    with open(path, "rb") as file:
-        descriptor = file.fileno()
-        header = _read(descriptor, 0, _ELF_HEADER.size)
-        if header[:6] != b"\x7fELF\2\1":
+    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        if data[:6] != b"\x7fELF\2\1":
             return {}
-        fields = _ELF_HEADER.unpack(header)
-        segments = _read_table(descriptor, _SEGMENT, fields[7], fields[12])
-        loaded = [(row[2], row[3], row[5]) for row in segments if row[0] == _LOADED]
+        header = _ELF_HEADER.unpack_from(data)
+        segments = data[header[7] : header[7] + header[12] * _SEGMENT.size]
+        rows = _SEGMENT.iter_unpack(segments)
+        loaded = [(row[2], row[3], row[5]) for row in rows if row[0] == _LOADED]
         bias = 0 if base is None else base - min(address for _, address, _ in loaded)
         found = {}
-        wanted = {name.encode() for name in names}
-        for name, address, size_bytes in _named(descriptor, fields, wanted):
+        for name, address, size_bytes in _named(data, header, {name.encode() for name in names}):
             for offset, start, length in loaded:
                 if start <= address < start + length:
                     at = offset + address - start
-                    head = _read(descriptor, at, _HEAD.size)
+                    head = data[at : at + _HEAD.size]
                     found[name.decode()] = Symbol(address + bias, size_bytes, at, head)
             if len(found) == len(names):
                 break
@@ -165,32 +159,20 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
 
 
 def _named(
-    descriptor: int, header: tuple[int, ...], names: Collection[bytes]
+    data: mmap, header: tuple[int, ...], names: Collection[bytes]
 ) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, address and size of each symbol of an ELF file that is called one of *names*."""
-    sections = _read_table(descriptor, _SECTION, header[8], header[14])
+    sections = list(_SECTION.iter_unpack(data[header[8] : header[8] + header[14] * _SECTION.size]))
     longest = max(map(len, names)) + 1  # names in the file may be longer
     for section in sections:
         if section[1] in _SYMBOL_TABLES:
             strings = sections[section[6]]
-            texts = _read(descriptor, strings[4], strings[5])
-            symbols = _read(descriptor, section[4], section[5])
+            texts = data[strings[4] : strings[4] + strings[5]]
+            symbols = data[section[4] : section[4] + section[5]]
             for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(symbols):
                 text = texts[name : name + longest].partition(b"\0")[0]
                 if text in names:
                     yield text, address, size_bytes
-
-
-def _read_table(
-    descriptor: int, entry: struct.Struct, offset: int, count: int
-) -> list[tuple[int, ...]]:
-    return list(entry.iter_unpack(_read(descriptor, offset, entry.size * count)))
-
-
-def _read(descriptor: int, offset: int, size_bytes: int) -> bytes:
-    if size_bytes > _MOST_BYTES or offset >= 1 << 63:
-        raise ValueError("the table is longer than in any interpreter")
-    return os.pread(descriptor, size_bytes, offset)
 
 
 class NotReadable(Exception):
@@ -290,8 +272,8 @@ class PythonProcess(NamedTuple):
 
 
 def python_process(pid: int) -> PythonProcess | None:
-    """Return the Python version and GIL state of process *pid*; None if it is not Python or may not
-    be inspected.
+    """Return the Python version and GIL state of process *pid*; None if it is not Python or has
+    ended. Raises PermissionError if its program may not be known.
 
     The executable is sufficient if the process's mappings may not be read, unless the interpreter
     is in a shared library.
@@ -299,24 +281,21 @@ def python_process(pid: int) -> PythonProcess | None:
     program = Path(f"/proc/{pid}/exe")
     try:
         is_named = _PROGRAM.fullmatch(os.readlink(program).rpartition("/")[2])
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
-    files = [program, *_interpreter_files(pid)] if is_named else []
-    label = next(filter(None, map(build_in_file, files)), "")
-    if not label:
-        return None
-    # a default build (no t in its label) always has its GIL on
-    return PythonProcess(label, read_gil_state(pid) if label.endswith("t") else True)
+    for file in (program, *_interpreter_files(pid)) if is_named else ():
+        if label := build_in_file(file):
+            # a default build (no t in its label) always has its GIL on
+            return PythonProcess(label, read_gil_state(pid) if label.endswith("t") else True)
+    return None
 
 
 def read_gil_state(pid: int) -> bool | None:
-    """Return whether process *pid* has its GIL on; None if it is not CPython 3.14 or 3.15, or may
-    not be inspected.
+    """Return whether process *pid*, which runs a free-threaded build, has its GIL on; None if it is
+    not CPython 3.14 or 3.15, or may not be inspected.
     """
     try:
         with closing(PythonMemory(pid)) as memory:
-            if not memory.free_threaded:
-                return True
             gil = memory.field(memory.interpreter, "interpreter.ceval_gil")
             # in spite of its name an offset in the structure of the GIL
             return memory.integer(gil + memory.offsets["interpreter.enabled"]) != 0

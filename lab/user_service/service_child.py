@@ -62,8 +62,8 @@ class Pythons(NamedTuple):
     gil_enabled: None if it is unknown
     """
 
-    labels: tuple[str, ...] = ()
-    gil_enabled: bool | None = None
+    labels: tuple[str, ...]
+    gil_enabled: bool | None
 
 
 def pythons_in(pids: Iterable[int], expected: str = "") -> Pythons:
@@ -78,10 +78,12 @@ def pythons_in(pids: Iterable[int], expected: str = "") -> Pythons:
         if monotonic() >= until:
             is_complete = False
             break
-        if process := python_process(pid):
+        try:
+            process = python_process(pid)
+        except PermissionError:
+            process, is_complete = None, False
+        if process:
             found.append(process)
-        elif _is_hidden(pid):
-            is_complete = False
     counted = [process for process in found if process.label == expected] or found
     states = {process.gil_enabled for process in counted}
     gil_enabled: bool | None = True in states or None
@@ -89,15 +91,6 @@ def pythons_in(pids: Iterable[int], expected: str = "") -> Pythons:
         gil_enabled = False
     labels = dict.fromkeys(process.label for process in found)
     return Pythons(labels=tuple(labels), gil_enabled=gil_enabled)
-
-
-def _is_hidden(pid: int) -> bool:
-    """Return whether this process may not see which program the process *pid* runs."""
-    try:
-        os.readlink(f"/proc/{pid}/exe")
-    except OSError as error:
-        return isinstance(error, PermissionError)
-    return False
 
 
 class RunningService:

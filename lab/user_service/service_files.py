@@ -10,13 +10,12 @@ replaces FILES there.
 import io
 import os
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from core.messages import BadInput, Message, message, verbatim
+from core.messages import BadInput, Json, Message, message, verbatim
 from core.request_plan import RequestPlan
 from lab.digests import walk
 from lab.environments.environment import requirements_file
@@ -57,7 +56,7 @@ def packed(files: Iterable[tuple[str, Path]]) -> bytes:
     return archive.getvalue()
 
 
-def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
+def user_files(own: Json) -> tuple[bytes, list[str]]:
     """Return an archive of a user's service, and its requirements with paths for the host to which
     it is copied. This may write a requirements file beside this machine's environments.
 
@@ -93,7 +92,7 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     return content, lines
 
 
-def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
+def with_bodies(own: Json) -> Json:
     """Return the service's requests, with the paths of body files replaced by the files' contents.
     Raises BadInput.
     """

@@ -12,7 +12,7 @@ from core.system import Program
 from lab import native_builds
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import lock_folder, locked
-from lab.native_builds import BUILDS, PROGRAMS, Build, command, make_programs, missing, run_build
+from lab.native_builds import BUILDS, PROGRAMS, Build, command, make, missing, run_build
 from tests.lab.python.fake_pythons import script
 
 NEEDS = "gilscope-test-compiler"
@@ -49,7 +49,7 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 
 def made(*names: str) -> list[tuple[str, str]]:
-    return [(name, str(reason)) for name, reason in make_programs(names)]
+    return [(str(name), str(reason)) for name, reason in make(names, [])]
 
 
 def test_a_program_is_built_put_into_its_place_and_started_from_there_once_its_tools_are_there(

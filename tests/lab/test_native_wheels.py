@@ -11,7 +11,7 @@ from core.messages import BadInput
 from core.system import Extension
 from lab import native_builds
 from lab.environments.environment import EnvironmentFailed
-from lab.native_builds import make_wheels, wheel
+from lab.native_builds import make, wheel
 from lab.places import NATIVE_SOURCES
 from lab.python.interpreters import Interpreter
 from tests.lab.python.fake_pythons import pretend_uv
@@ -34,7 +34,7 @@ class Workshop:
     def make(self, interpreter: Interpreter | None = None) -> str:
         """Why `some` could not be built; empty where it is there."""
         one = interpreter or self.interpreter
-        [(what, reason)] = make_wheels(["some"], [one])
+        [(what, reason)] = make(["some"], [one])
         assert str(what) == f"some for {one.name}"
         return str(reason)
 
@@ -58,6 +58,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: Interpret
     some = Extension(name="some", tools=("sh",), borrowed=("shared/client.hpp",))
     monkeypatch.setattr(native_builds, "NATIVE_SOURCES", native)
     monkeypatch.setattr(native_builds, "NATIVE_BUILDS", native)
+    monkeypatch.setattr(native_builds, "BIN", native / "bin")
     monkeypatch.setattr(native_builds, "WHEELS", native / "wheels")
     monkeypatch.setattr(native_builds, "EXTENSIONS", {"some": some})
     return Workshop(native, pretend_uv(monkeypatch, tmp_path, FAKE_UV), interpreter)

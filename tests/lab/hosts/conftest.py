@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -25,6 +26,7 @@ from tests.lab.hosts.namespaces import Lab, python_path, why_not
 
 Measured: TypeAlias = Callable[..., CellResult]
 SECONDS = 0.4
+LEFT = "left"  # of an agent that has ended
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,7 +44,9 @@ def lab(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Itera
     if reason:
         pytest.skip(f"{reason}; what needs no namespaces is tested with agents of this machine")
     path = python_path(any_runtime.interpreter.executable)
-    with pytest.MonkeyPatch.context() as patched, Lab(folder=tmp_path_factory.mktemp("lab"), path=path) as lab:
+    lab = Lab(folder=tmp_path_factory.mktemp("lab"), path=path)
+    with pytest.MonkeyPatch.context() as patched, closing(lab):
+        lab.make()
         patched.setenv("PATH", str(lab.programs), prepend=os.pathsep)
         yield lab
 
@@ -59,7 +63,9 @@ def spread(lab: Lab) -> Iterator[HostCluster]:
 def near(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostCluster]:
     """Agents of this machine, without SSH: services on a, clients on b."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        cache = tmp_path_factory.mktemp("cache")
+        (cache / "gilscope/agent-0" / LEFT).mkdir(parents=True)
+        patched.setenv("XDG_CACHE_HOME", str(cache))
         if uv_program := uv.find():
             patched.setenv("PATH", str(uv_program.parent), prepend=os.pathsep)
         python = (str(any_runtime.interpreter.executable),)

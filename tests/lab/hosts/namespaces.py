@@ -5,12 +5,13 @@ their links go with them. A switch has a namespace of its own.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,14 +33,14 @@ def why_not() -> str:
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         return f"needs {', '.join(missing)}"
-    command = "unshare -n -m -p -T --monotonic 1 --fork true"
-    tried = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+    tried = sh("unshare -n -m -p -T --monotonic 1 --fork true", check=False)
     return f"no right to make namespaces: {tried.stderr.strip()}" if tried.returncode else ""
 
 
-def sh(script: str) -> None:
-    """Run a script, whose first command that fails is an error."""
-    subprocess.run(["sh", "-ec", script], check=True, capture_output=True, timeout=DEADLINE_S)
+def sh(script: str, *, check: bool = True, within: Sequence[str] = ()) -> "subprocess.CompletedProcess[str]":
+    """Run a script up to the first command that fails, which is an error if *check* is. within: words before `sh`"""
+    command = [*within, "sh", "-ec", script]
+    return subprocess.run(command, check=check, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
 def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:
@@ -48,6 +49,16 @@ def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLIN
     while not is_so():
         assert time.monotonic() < until, what
         signal.sigtimedwait([], 0.02)
+
+
+def marked(mark: str) -> set[int]:
+    """The processes with this text in their environment."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark.encode() in path.read_bytes():
+                found.add(int(path.parent.name))
+    return found
 
 
 def python_path(executable: Path) -> str:
@@ -64,24 +75,14 @@ class Machine:
     folder: Path
     process: "subprocess.Popen[bytes]"
 
-    def processes(self) -> list[tuple[int, str]]:
-        """The processes of ours on that host, with their command lines."""
-        own = []
-        network = f"/proc/{self.process.pid}/ns/net"
-        for path in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                ours = any(word in line for word in ("lab.hosts.", "-m systems", "reaper.py"))
-                if ours and os.path.samestat(os.stat(path / "ns/net"), os.stat(network)):
-                    own.append((int(path.name), line))
-        return own
+    def processes(self) -> set[int]:
+        """The processes of ours on that host."""
+        return marked(f"XDG_CACHE_HOME={self.folder}/cache")
 
-    def ports(self) -> list[int]:
+    def ports(self) -> set[int]:
         """The TCP ports at which services listen there. Source: proc(5), /proc/net/tcp: state 0A listens."""
-        lines = Path(f"/proc/{self.process.pid}/net/tcp").read_text().splitlines()[1:]
-        fields = [line.split() for line in lines]
-        ports = [int(words[1].partition(":")[2], 16) for words in fields if words[3] == "0A"]
-        return [port for port in ports if port != 22]
+        table = Path(f"/proc/{self.process.pid}/net/tcp").read_text()
+        return {int(port, 16) for port in re.findall(":([0-9A-F]{4}) [0-9A-F:]+ 0A ", table)} - {22}
 
     def end(self) -> None:
         """It is gone, with all that runs on it."""
@@ -107,15 +108,8 @@ class Lab:
         """A folder for PATH, with an ssh that knows keys and hosts as if ~/.ssh/config had them."""
         return self.folder / "bin"
 
-    def __enter__(self) -> "Lab":
-        try:
-            self._make()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
+        """End all hosts."""
         for machine in self.machines.values():
             machine.end()
         if self.switch:
@@ -168,7 +162,8 @@ END
         """Its cable: up or down."""
         self._in_switch(f"ip link set to-{name} {state}")
 
-    def _make(self) -> None:
+    def make(self) -> None:
+        """Start the switch and all hosts."""
         sh(f"mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f {self.folder}/key")
         known_hosts = f"UserKnownHostsFile=${{KNOWN_HOSTS:-{self.folder}/known_hosts}}"
         script(self.programs / "ssh", f'exec {shutil.which("ssh")} -i {self.folder}/key -o {known_hosts} "$@"')
@@ -196,5 +191,4 @@ END
     def _in_switch(self, script: str) -> None:
         """Run a script in the network of the switch, whose commands see the processes of this machine."""
         assert self.switch
-        namespace = f"/proc/{self.switch.pid}/ns/net"
-        subprocess.run(["nsenter", f"--net={namespace}", "sh", "-ec", script], check=True, capture_output=True)
+        sh(script, within=["nsenter", f"--net=/proc/{self.switch.pid}/ns/net"])

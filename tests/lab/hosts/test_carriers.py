@@ -1,5 +1,6 @@
 """Every carrier starts an agent, passes on lines and statuses, and leaves nothing when it or the runner is killed."""
 
+import json
 import os
 import re
 import shutil
@@ -7,12 +8,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
+from commands import hosts
 from core.layout import Host
 from core.messages import ChildFailed
 from lab.folders import Sandbox
@@ -21,17 +23,16 @@ from lab.hosts.connection import HostConnection
 from lab.machine import link
 from lab.places import REPOSITORY
 from record.saved_plan import HostFacts
-from tests.lab.hosts.namespaces import wait_until
+from tests.lab.hosts.namespaces import marked, sh, wait_until
 from tests.lab.python.fake_pythons import script
 
 LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
 NAME = "pod; $(x) 'y' *"
-# A program that stands for `kubectl exec`. It writes its words to a file. The program that it starts, far away, gets
-# the end of its stdin if this program's own stdin ends, but not if this program is killed: the link is broken then.
+# A program that stands for `kubectl exec`, with a login that writes. The program that it starts, far away, gets the
+# end of its stdin if this program's own stdin ends, but not if this program is killed: the link is broken then.
 KUBECTL = r"""
 import os, signal, subprocess, sys, threading
-with open(sys.argv[0] + ".log", "a") as log:
-    print(sys.argv[1:], file=log)
+print("Welcome\nto gilscope", flush=True)
 far, near = os.pipe()
 node = os.fork()
 if not node:
@@ -71,41 +72,22 @@ sys.stdin.read()
 
 
 Reached: TypeAlias = tuple[Host, Callable[[], set[int]]]  # a host, and what returns our processes there and here
+# a host, and a text that our processes have in their environment
+Carried: TypeAlias = Iterator[tuple[Host, str]]
 
 
-def marked(mark: str) -> set[int]:
-    """The processes with this text in their environment."""
-    found = set()
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark.encode() in path.read_bytes():
-                found.add(int(path.parent.name))
-    return found
+def this_machine(tmp_path: Path) -> Carried:
+    yield Host(name="a", address="127.0.0.1", via="here"), str(tmp_path)
 
 
-def in_namespace(init: int) -> set[int]:
-    """The processes in the PID namespace of *init*, without *init*, which need not reap those that have ended."""
-    namespace, found = os.readlink(f"/proc/{init}/ns/pid"), set()
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            has_ended = "\nState:\tZ" in (path / "status").read_text()
-            if os.readlink(path / "ns/pid") == namespace and not has_ended:
-                found.add(int(path.name))
-    return found - {init}
-
-
-def this_machine(tmp_path: Path) -> Iterator[Reached]:
-    yield Host(name="a", address="127.0.0.1", via="here"), lambda: marked(str(tmp_path))
-
-
-def kubectl(tmp_path: Path) -> Iterator[Reached]:
+def kubectl(tmp_path: Path) -> Carried:
     (tmp_path / "kubectl.py").write_text(KUBECTL)
     script(tmp_path / "kubectl", f'exec {sys.executable} -I -S {tmp_path}/kubectl.py "$@"')
     host = Host(name="a", address="127.0.0.1", via="kubectl", pod=NAME, namespace="n", python=(sys.executable,))
-    yield host, lambda: marked(str(tmp_path))
+    yield host, str(tmp_path)
 
 
-def namespace(tmp_path: Path) -> Iterator[Reached]:
+def namespace(tmp_path: Path) -> Carried:
     """A container in all but its image: namespaces for processes and mounts."""
     command = "setpriv --pdeathsig KILL unshare -p -m --mount-proc --fork --kill-child sleep infinity"
     with subprocess.Popen(command.split(), stderr=subprocess.PIPE) as container:
@@ -120,51 +102,46 @@ def namespace(tmp_path: Path) -> Iterator[Reached]:
                 pytest.skip(
                     "no right to make namespaces; what needs no namespaces is tested with agents of this machine"
                 )
-            init = int(inits()[0])
-            host = Host(name="a", address="", via=("nsenter", "-t", str(init), "-p", "-m"), python=(sys.executable,))
-            yield host, lambda: in_namespace(init)
+            via = ("nsenter", "-t", inits()[0], "-p", "-m")
+            yield Host(name="a", address="", via=via, python=(sys.executable,)), str(tmp_path)
         finally:
             container.kill()
 
 
-def podman(tmp_path: Path) -> Iterator[Reached]:
+def podman(tmp_path: Path) -> Carried:
     """A container whose image is the root file system of this machine."""
     if shutil.which("podman") is None:
         pytest.skip("podman is not installed; on Debian: apt-get install podman runc")
     name = f"gilscope-{os.getpid()}"
+    cache = f"/run/{name}"
     # The user's limits may be lower than those that podman would set, and crun refuses control groups of both versions.
     options = (
-        "--runtime runc --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 --network host -e XDG_CACHE_HOME=/run/g"
+        f"--runtime runc --ulimit nofile=1000:1000 --ulimit nproc=1000:1000 --network host -e XDG_CACHE_HOME={cache}"
     )
-    command = f"podman run -d --name {name} {options} --rootfs /:O sleep infinity"
-    started = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+    started = sh(f"podman run -d --name {name} {options} --rootfs /:O sleep infinity", check=False)
     try:
         if started.returncode:
             pytest.skip(f"podman cannot run here: {started.stderr.strip()}")
-        words = ["podman", "inspect", "-f", "{{.State.Pid}}", name]
-        init = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
-        host = Host(name="a", address="127.0.0.1", via="podman", container=name, python=(sys.executable,))
-        yield host, lambda: in_namespace(init)
+        yield Host(name="a", address="127.0.0.1", via="podman", container=name, python=(sys.executable,)), cache
     finally:
-        subprocess.run(["podman", "rm", "-f", "-t", "0", name], capture_output=True, check=False)
+        sh(f"podman rm -f -t 0 {name}", check=False)
 
 
-def srun(tmp_path: Path) -> Iterator[Reached]:
+def srun(tmp_path: Path) -> Carried:
     """A node of a Slurm cluster that runs on this machine."""
     if shutil.which("srun") is None:
         pytest.skip("Slurm is not installed; on Debian: apt-get install slurm-wlm munge")
-    node = subprocess.run(["sinfo", "-h", "-t", "idle", "-o", "%n"], capture_output=True, text=True, check=False)
+    node = sh("sinfo -h -t idle -o %n", check=False)
     if not node.stdout.split():
         pytest.skip(f"Slurm has no idle node here: {node.stderr.strip()}")
-    words = ["salloc", "--no-shell", "--nodes=1", "--overcommit"]
-    allocated = subprocess.run(words, capture_output=True, text=True, check=True)
+    allocated = sh("salloc --no-shell --nodes=1 --overcommit")
     (job,) = re.findall("Granted job allocation ([0-9]+)", allocated.stderr)
     try:
         name, python = node.stdout.split()[0], (sys.executable,)
         host = Host(name="a", address="127.0.0.1", via="srun", node=name, job=job, python=python)
-        yield host, lambda: marked(str(tmp_path))
+        yield host, str(tmp_path)
     finally:
-        subprocess.run(["scancel", job], check=True)
+        sh(f"scancel {job}")
 
 
 CARRIERS = {"here": this_machine, "kubectl": kubectl, "namespace": namespace, "podman": podman, "srun": srun}
@@ -174,7 +151,9 @@ CARRIERS = {"here": this_machine, "kubectl": kubectl, "namespace": namespace, "p
 def reached(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reached]:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    yield from CARRIERS[request.param](tmp_path)
+    with contextmanager(CARRIERS[request.param])(tmp_path) as (host, mark):
+        before = marked(mark)
+        yield host, lambda: marked(mark) - before
 
 
 def test_children_functions_and_the_clock_of_the_host_are_reached_and_nothing_is_left_when_the_carrier_is_killed(
@@ -214,11 +193,13 @@ def test_nothing_is_left_when_the_runner_is_killed(reached: Reached) -> None:
 
 
 def test_what_a_carrier_says_and_its_words_are_known_and_no_text_of_ours_is_among_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    script(tmp_path / "kubectl", f'for word; do echo "$word" >> {tmp_path}/words; done; echo no such pod >&2; exit 1')
-    host = Host(name="a", address="127.0.0.1", via="kubectl", pod=NAME)
-    with pytest.raises(ChildFailed, match=r"^Host a cannot be used: no such pod\.$"):
-        HostConnection(host, sandbox)
+    says = "echo no such; echo pod >&2; exit 1"
+    script(tmp_path / "kubectl", f'for word; do echo "$word" >> {tmp_path}/words; done; {says}')
+    file = tmp_path / "hosts.yaml"
+    file.write_text(json.dumps({"a": {"via": "kubectl", "pod": NAME}}))
+    assert hosts.main(["--hosts", str(file), "--runtime", "3.14"]) == 1
+    assert "This host cannot be used: Host a cannot be used: no such pod.\n" in capsys.readouterr().out
     assert (tmp_path / "words").read_text().splitlines() == ["exec", "-i", NAME, "--", "sh"]

@@ -15,8 +15,10 @@ from core.messages import BadInput
 from core.method import Method
 from core.processtree import tree
 from lab.folders import Sandbox
+from lab.hosts import connection
 from lab.hosts.cluster import HostCluster
 from lab.hosts.protocol import LEASE_S
+from lab.machine.link import ClockOffset
 from lab.profile.lock_watcher import obstacle_to
 from lab.run.cell_processes import Bench
 from lab.run.measure import measure
@@ -63,6 +65,13 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(near: HostCluster) 
     assert inside.files("stacks", 1000) == {"stacks-7": content[:1000]}
     inside.remove()
     assert not folder.exists()
+
+
+def test_the_quickest_trip_tells_the_offset(near: HostCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert abs(near.of_services.offset().offset_ns) < 10**9
+    errors_ns = [9, 3, *[7] * (connection.PROBES - 2)]
+    monkeypatch.setattr(connection, "estimate", lambda *_: ClockOffset(offset_ns=0, error_ns=errors_ns.pop()))
+    assert near.of_services.offset().error_ns == 3
 
 
 def test_an_agent_goes_on_while_a_child_lives_that_has_closed_both_streams(near: HostCluster) -> None:

@@ -15,11 +15,13 @@ from core.messages import ChildFailed
 from lab.folders import Sandbox
 from lab.hosts import worker
 from lab.hosts.connection import HostConnection
+from lab.hosts.protocol import MOST_BYTES
 from tests.lab.python.fake_pythons import script
 
 BOOTED = {"folder": "/tmp", "python": sys.executable, "cpus": [0, 1], "pid": 7}
 DEEP, FLAT = '{"a":' * 100_000, "[" * 500 + "]" * 500
 JSON = (
+    "me",
     "null",
     "true",
     "-1",
@@ -34,6 +36,7 @@ JSON = (
     "{}",
     FLAT,
 )
+LONG = '{"number": %s, "out": "' + 2 * MOST_BYTES * "x" + '"}'
 STARTED = '{"number": %s, "answer": 8}'
 # A program that plays ssh and the agent. It writes the first line of a file; when a child is to be started, it writes
 # the next; when a child is written to, the others.
@@ -104,7 +107,7 @@ def test_a_wrong_answer_fails_the_call_and_names_the_host(line: str, write: Writ
 @pytest.mark.parametrize("line", [*JSON, DEEP, '{"number": "a"}', '{"number": %s, "status": 1e999}',
                                   '{"number": [1], "out": 5}', '{"number": %s, "out": 5}', '{"number": %s}',
                                   '{"number": %s, "text": "x"}', '{"number": %s, "answer": []}', '{"answer": 7}',
-                                  '{"number": %s, "error": 7}'],
+                                  '{"number": %s, "error": 7}', LONG],
                          ids=lambda line: line[:30])  # fmt: skip
 def test_a_wrong_message_loses_the_host(line: str, write: Write, sandbox: Sandbox) -> None:
     write(json.dumps(BOOTED), line, STARTED)

@@ -1,7 +1,7 @@
 """A service of a user's own on a host, with its files, by an agent of this machine."""
 
 import os
-from base64 import b64encode
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,21 @@ import pytest
 from core.method import Method
 from core.runtime import NATIVE
 from core.system import PATH_KEY
-from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
-from lab.hosts import boot, worker
 from lab.hosts.cluster import HostCluster
+from lab.hosts.place import UserFiles
 from lab.python import uv
 from lab.run.measure import measure
 from lab.run.measured_runtimes import Native, Runtime, runtime_of
-from lab.user_service.service_files import packed
+from lab.user_service.service_files import OWN
 from record.saved_run import CellResult
 from systems import find, load_system
 from tests.conftest import native_or_skip
 from tests.contract.own_services import ITEMS, planned
 from tests.contract.serving import small_cell
-from tests.lab.hosts.conftest import Measured, at_release, bench_across
+from tests.lab.hosts.conftest import LEFT, Measured, at_release, bench_across
 from tests.lab.hosts.namespaces import wait_until
+from tests.lab.python.fake_pythons import script
 from tests.lab.wheels import write_wheel
 
 SERVE = """
@@ -50,19 +50,15 @@ def main():
 """
 
 
-def test_files_are_unpacked_below_those_of_gilscope_which_no_two_agents_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_files_are_copied_below_those_of_gilscope_which_no_two_agents_share(
+    near: HostCluster, short_folder: Path
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "cache/gilscope/agent-0/left").mkdir(parents=True)
-    places = [Path(boot.own_folder()) for _ in range(2)]
-    assert [place.name for place in places] == ["agent-0", "agent-1"]
-    assert not any(places[0].iterdir())
-    content = packed([("own/run", Path("/bin/sh"))])
-    monkeypatch.setattr(worker, "REPOSITORY", places[0])
-    folder, requirements = worker.unpack("shop", b64encode(content).decode(), [])
-    assert (Path(folder).parent, requirements) == (places[0] / "files", "")
-    assert os.access(Path(folder, "own/run"), os.X_OK)
+    script(short_folder / "run", "true")
+    folders = [Path(place.copied(UserFiles(str(short_folder)))[0]) for place in near.connected.values()]
+    roots = sorted(folder.parents[1] for folder in folders)
+    assert [root.name for root in roots] == ["agent-0", "agent-1"]
+    assert not (roots[0] / LEFT).exists()
+    assert os.access(folders[0] / OWN / "run", os.X_OK)
 
 
 def test_native_services_and_clients_run_there(near: HostCluster, sandbox: Sandbox) -> None:
@@ -140,16 +136,10 @@ def test_a_service_that_listens_for_everybody_is_refused(measured: Measured, sho
     assert "the command must listen only on 127.0.0.5" in str(cell.reason)
 
 
-def test_packages_that_no_index_there_has_are_named_with_the_host(
-    near: HostCluster, any_runtime: Runtime, short_folder: Path
-) -> None:
+def test_packages_that_no_index_there_has_are_named_with_the_host(measured: Measured, short_folder: Path) -> None:
     (short_folder / "requirements.txt").write_text("--no-index\nno-such-thing==1\n")
-    name = any_runtime.name
-    given = {"command": "{python} -m shop {host} {port}", "requirements": "requirements.txt"}
-    cell, system = planned(short_folder, name, given)
-    runtime = runtime_of("service", system, near.runtimes([name]), cell.runtime, Method())
-    with pytest.raises(EnvironmentFailed, match=r"(?s)^Host a: .*no-such-thing"):
-        runtime.command(system, "service")
+    cell = measured(command="{python} -m shop {host} {port}", requirements="requirements.txt")
+    assert re.search(r"(?s)^Host a: .*no-such-thing", str(cell.reason))
 
 
 def test_a_service_of_a_users_own_ends_and_its_files_go_when_its_agent_is_killed(
@@ -157,20 +147,17 @@ def test_a_service_of_a_users_own_ends_and_its_files_go_when_its_agent_is_killed
 ) -> None:
     (short_folder / "items.py").write_text(ITEMS.replace('"127.0.0.1"', "sys.argv[2]"))
     (short_folder / ".env").write_text("PASSWORD=x")
-    folder = os.environ["XDG_CACHE_HOME"]
-    served: list[str] = []
+    served = Path(near.of_services.copied(UserFiles(str(short_folder)))[0], OWN)
 
-    def there() -> list[str]:
-        links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
-        paths = map(os.path.realpath, links)
-        return [path for path in paths if path.startswith(f"{folder}/gilscope/agent-") and "/files/" in path]
+    def runs_there() -> bool:
+        return str(served) in map(os.path.realpath, Path("/proc").glob("[0-9]*/cwd"))
 
     def kill() -> None:
-        served.extend(there())
-        assert Path(served[0], ".env").exists()
-        near.connected["a"].close()
+        assert runs_there()
+        assert (served / ".env").exists()
+        near.of_services.close()
 
     at_release(monkeypatch, near, before=kill)
     cell = measured(command="{python} items.py {port} {host}")
     assert (cell.status, "host a" in str(cell.reason)) == ("failed", True)
-    wait_until(lambda: not there() and not Path(served[0]).exists(), "the service has ended, and its files are removed")
+    wait_until(lambda: not runs_there() and not served.exists(), "the service has ended, and its files are removed")

@@ -227,7 +227,8 @@ def test_install_asks_uv_for_each_name_once_and_says_in_one_line_why_a_runtime_c
         (None, ["3.14t"], 60.0, "uv was not found. Install uv where only you and root can write"),
     ):
         monkeypatch.setattr(uv, "find", lambda fake_uv=fake_uv: fake_uv)
-        (line,) = install(names, timeout_s=timeout_s)
+        monkeypatch.setattr(interpreters, "INSTALL_TIMEOUT_S", timeout_s)
+        (line,) = install(names)
         assert why in str(line)
     asked = (tmp_path / "log").read_text().splitlines()
     assert asked[:3] == ["python install 3.14 0", "python install 3.99 0", "python install 3.97 0"]

@@ -26,6 +26,7 @@ from lab.run.feasible import files_needed, preflight
 from lab.run.fingerprints import Fingerprinter
 from lab.run.measure import search_s
 from lab.run.measured_runtimes import Runtime
+from lab.run.running_sidecars import RunningBeside
 from lab.run.runs import Order, check_unchanged, load_to_resume, new_run, run_folder
 from record.run_file import load
 from record.saved_plan import Until
@@ -78,7 +79,7 @@ class Journal:
 
     def under_way(self, run: Run) -> RunInProgress:
         """The run, as it is carried out with this display."""
-        return RunInProgress(self.order, run, self.sandbox, self)
+        return RunInProgress(self.order, run, self.sandbox, self, RunningBeside())
 
     def carry_out(self, run: Run | None = None) -> Run:
         """Carry out this run, or a new one."""

@@ -139,7 +139,7 @@ def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
     def refused(*_: object) -> None:
         raise BadInput("no control groups here")
 
-    monkeypatch.setattr("lab.run.children.service_group", refused)
+    monkeypatch.setattr("lab.run.cell_processes.service_group", refused)
     system, name = find("2"), str(any_runtime.name)
     bench = Bench(sandbox=sandbox, runtimes={name: any_runtime})
     entries = [Entry(arm=arm, cell=small_cell(system, any_runtime), system=system) for arm in (name, f"{name} again")]

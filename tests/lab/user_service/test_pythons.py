@@ -8,7 +8,7 @@ import pytest
 from core.messages import BadInput
 from lab.run import feasible
 from lab.user_service import service_child as module
-from lab.user_service.process_memory import PythonProcess
+from lab.user_service.process_memory import PythonProcess, python_process
 from lab.user_service.service_child import pythons_in
 
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
@@ -60,7 +60,7 @@ def test_a_process_that_may_not_be_inspected_leaves_it_unknown(monkeypatch: pyte
     def refuse(path: str) -> str:
         raise PermissionError(path)
 
-    monkeypatch.setattr(module, "python_process", lambda pid: OFF if pid == 1 else None)
+    monkeypatch.setattr(module, "python_process", lambda pid: OFF if pid == 1 else python_process(pid))
     assert pythons_in([1, -1]).gil_enabled is False
     monkeypatch.setattr(os, "readlink", refuse)
     assert pythons_in([1, -1]).gil_enabled is None
