@@ -180,7 +180,7 @@ def _check_gil(view: View) -> Check:
 
 def _check_time(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(map(attrgetter("clients"), row.good))]
-    short = [row for row in timed if blocks_to_time(row.good)]
+    short = [row for row in timed if blocks_to_time(row.cells)]
     seen = message(
         "{short} of {all} pairs of setting and runtime were timed for less than 2 s",
         short=len(short),

@@ -206,6 +206,11 @@ def _notes(view: View) -> Iterator[Message]:
             "invalid are excluded.",
             blocks=blocks,
         )
+    if any(len(row.good) < len(row.cells) - len(row.bad) for row in view.rows):
+        yield message(
+            "Blocks whose timed periods were too short for the longest requests do not count: they "
+            "are left out here, as in the comparisons."
+        )
     if len({cell.requests for row in view.rows for cell in row.cells}) > 1:
         yield message(
             "The measurements have different numbers of requests, so compare systems and settings "
