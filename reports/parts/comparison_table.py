@@ -14,6 +14,7 @@ from typing import TypeVar
 from analysis.cell_index import grouped
 from analysis.comparison_words import Comparison
 from analysis.formats import ratio
+from analysis.pair_verdicts import BUSY
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
 from core.messages import NOTHING, SENTENCES, Message, listed, message
@@ -152,7 +153,8 @@ def part_verdict(part: JudgedRatio | None, one: Comparison, word: Message = NOTH
     """
     if not part or lacks_verdict(one, part):
         return words(NOTHING)
-    hint = one.why if one.verdict == part.verdict == "invalid" else NOTHING
+    is_withheld = part.verdict == "invalid" or one.obstacle.code == BUSY
+    hint = one.why if is_withheld and one.verdict == part.verdict else NOTHING
     return words(word or part.word, state=f"word {part.verdict}", hint=hint)
 
 
