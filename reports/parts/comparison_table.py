@@ -70,11 +70,11 @@ def ends_words(compared: Sequence[Comparison]) -> list[Message]:
     ranges or both.
     """
     kinds = _kinds(compared)
-    intervals = message("Lines and brackets show 95 % intervals.")
+    intervals = message("Brackets, and lines if there are any, show 95 % intervals.")
     ranges = message(
-        "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the "
-        "range from the lowest to the highest ratio of a block, because an interval needs more "
-        "blocks.",
+        "With fewer than {count} blocks (rounds of measurement), parentheses, and lines if there "
+        "are any, show the range from the lowest to the highest ratio of a block, because an "
+        "interval needs more blocks.",
         count=FEWEST_FOR_INTERVAL,
     )
     return [*[intervals] * (False in kinds), *[ranges] * (True in kinds)]
