@@ -9,6 +9,7 @@ above 1, the numerator is better. Its step says in what the two runtimes differ.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 from analysis.cell_index import grouped
 from analysis.comparison_words import AT_RATE_TAILS, Comparison, answering
@@ -142,7 +143,7 @@ def _over_values(
     """
     lowest, *_, highest = sorted(at_settings, key=lambda one: one.ratio or 0.0)
     is_topology, by = is_own and {*telling} <= {*SHAPE}, listed(telling, COMMA, AND)
-    parts: dict[str, Arg] = {
+    parts: dict[str, Any] = {
         "name": _in_company(system_name(lowest.system, names), lowest),
         "numerator": lowest.numerator,
         "denominator": lowest.denominator,
