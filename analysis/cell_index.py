@@ -30,6 +30,8 @@ EXCEPTION = re.compile(
     r"[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt)\b"
 )  # the line of a traceback that says what was raised
 NO_REASON = message("no reason given")
+# a block counts if its slices are so many times as long as the longest requests that matter
+LEAST_TAILS = 2
 
 Item = TypeVar("Item")
 Same = TypeVar("Same", bound=Hashable)
@@ -64,12 +66,14 @@ class Row(Setting, SavedRow):
     planned: the number of blocks in the plan, or of the blocks that began if the run may end before
         all blocks; of the measured blocks if the run drops settings
     first:   the cells of the same setting under the first runtime, to which the ratio refers
+    tail_ns: the length of the longest requests that matter at this setting, under any runtime
     """
 
     runtime: str
     planned: int
     cells: tuple[CellResult, ...]
     first: tuple[CellResult, ...] = ()
+    tail_ns: int = 0
 
     @property
     def trace(self) -> str:
@@ -78,10 +82,11 @@ class Row(Setting, SavedRow):
 
     @property
     def good(self) -> list[CellResult]:
-        """The row's measurements (cells) that are ok. All figures of the row come only from these
-        measurements.
+        """The row's measurements (cells) that are ok and count. All figures of the row come only
+        from these measurements. If the slices of all blocks were too short, all count.
         """
-        return [cell for cell in self.cells if cell.status == "ok"]
+        measured = [cell for cell in self.cells if cell.status == "ok"]
+        return [cell for cell in measured if is_long(cell, self.tail_ns)] or measured
 
     @property
     def bad(self) -> list[CellResult]:
@@ -125,11 +130,13 @@ class Row(Setting, SavedRow):
 
     @cached_property
     def ratio(self) -> float | None:
-        """The row's throughput divided by the first runtime's, over the blocks that both have; None
-        if unknown.
+        """The row's throughput divided by the first runtime's, over the blocks that count for
+        both, as in their comparison (analysis/pairs.py); None if unknown.
         """
-        good = (cell for cell in self.first if cell.status == "ok")
-        found = paired_ratio(request_ns(good), request_ns(self.good)) if self.figures else None
+        longest_ns = tail_ns([*self.first, *self.cells], self.params)
+        sides = [replace(self, cells=of, tail_ns=longest_ns) for of in (self.first, self.cells)]
+        times = [request_ns(side.good) for side in sides]
+        found = paired_ratio(*times) if self.figures else None
         return found.value if found else None
 
     @property
@@ -182,8 +189,9 @@ class Cells:
             first = tuple(
                 cell for name in reference(self.run) for cell in self.blocks(key, name).values()
             )
-            for arm in self.arms:
-                cells = tuple(self.blocks(key, arm).values())
+            by_arm = {arm: tuple(self.blocks(key, arm).values()) for arm in self.arms}
+            longest_ns = tail_ns(chain(*by_arm.values()), setting.params)
+            for arm, cells in by_arm.items():
                 if cells or arm in planned:
                     made.append(
                         Row(
@@ -192,6 +200,7 @@ class Cells:
                             planned=len(cells) if self.run.plan.halves_settings else self.planned,
                             cells=cells,
                             first=first,
+                            tail_ns=longest_ns,
                         )
                     )
         return tuple(made)
@@ -244,6 +253,19 @@ def is_open(params: Mapping[str, Any]) -> bool:
     requests/s of each client, and a closed loop has none, or 0. Then throughput is no result.
     """
     return bool(params.get("RATE"))
+
+
+def tail_ns(cells: Iterable[CellResult], params: Mapping[str, Any]) -> int:
+    """Return the length of the longest requests that matter of *cells*; 0 at a fixed rate."""
+    tails = [0, *(cell.turns.tail_ns for cell in cells)]
+    return 0 if is_open(params) else max(tails)
+
+
+def is_long(cell: CellResult, longest_ns: int) -> bool:
+    """Return whether the slices of a measurement, if any, are long enough for requests of
+    *longest_ns*. In the first blocks, long requests may not be known yet.
+    """
+    return not cell.turns.slices or cell.turns.length_ns >= LEAST_TAILS * longest_ns
 
 
 def number(cell: CellResult, name: str) -> int:

@@ -440,7 +440,7 @@ OF_ROWS = (  # numbers that only a row has
     ),
     Metric(
         "blocks_ok",
-        "number of blocks that are ok",
+        "number of blocks that are ok and count",
         lambda cell: None,
         label=message("Blocks ok"),
         rank=8,

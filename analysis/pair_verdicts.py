@@ -118,7 +118,7 @@ def _details(
 
     A/A pairs are a family of their own. A percentile or route in which an A/A pair differs is
     invalid in all other pairs. All of a pair are invalid if a gate or A/A withholds the verdict on
-    its throughput.
+    its throughput, and inconclusive if other processes do.
     """
 
     def timed(*kinds: str) -> list[Pair]:
@@ -139,10 +139,12 @@ def _details(
         if ratio.verdict in DIFFERENT
     }
     for pair, of_pair in found.items():
-        is_withheld = verdicts[pair].verdict == "invalid" or bool(verdicts[pair].obstacle.code)
+        of_all = verdicts[pair]
         for detail, ratio in of_pair.items():
-            if is_withheld or detail in noisy:
+            if of_all.verdict == "invalid" or detail in noisy:
                 of_pair[detail] = replace(ratio, verdict="invalid")
+            elif of_all.obstacle.code == BUSY:
+                of_pair[detail] = replace(ratio, verdict="inconclusive")
     return same | found
 
 
@@ -153,7 +155,8 @@ def _latencies(
     routes.
 
     A ratio above 1 means less latency. The p values are corrected for all latencies of all pairs
-    together. A latency is missing if the cells have too few requests (Histogram.shown_percentile).
+    together. A percentile is missing if a cell of a block that counts has too few requests
+    (Histogram.shown_percentile).
     readers: a function for each latency that reads it from a cell
     method: the arguments margin, looks and share of judge_family()
     """
@@ -161,7 +164,9 @@ def _latencies(
         (pair, detail): logs
         for pair in pairs
         for detail, read in readers.items()
-        if not pair.gate and (logs := pair.log_ratios(read))
+        if not pair.gate
+        and (logs := pair.log_ratios(read))
+        and (detail not in PERCENTILES or logs.keys() == pair.ratios.keys())
     }
     found: dict[Pair, dict[Detail, JudgedRatio]] = {}
     for (pair, detail), judged in judge_family(ratios, **method).items():

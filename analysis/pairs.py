@@ -15,8 +15,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 
+from analysis.cell_index import (
+    LEAST_TAILS,
+    grouped,
+    is_long,
+    is_open,
+    request_ns,
+    runtimes,
+    tail_ns,
+)
 from analysis.cell_index import Cells as CellIndex
-from analysis.cell_index import grouped, is_open, request_ns, runtimes
 from analysis.gates import failed_gate, mixed, state_gate
 from analysis.others import MOST_BUSY, load
 from analysis.stats import log_ratios, mean_over_cells, totals
@@ -31,8 +39,6 @@ NONE_PASSED = message("no setting passed its validity checks")
 
 Cells = Mapping[int, CellResult]  # by block
 ByBlock = dict[int, float]  # log-ratios, or times in ns
-# a block counts if its slices are so many times as long as the longest requests that matter
-LEAST_TAILS = 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,11 +122,7 @@ class Pair:
         """The length of the longest requests that matter, of both runtimes or services in all
         blocks; 0 at a rate.
         """
-        return (
-            0
-            if is_open(self.setting.params)
-            else max((cell.turns.tail_ns for cell in self.cells), default=0)
-        )
+        return tail_ns(self.cells, self.setting.params)
 
     @property
     def is_comparable(self) -> bool:
@@ -172,15 +174,8 @@ class Pair:
         )
 
     def _timed(self, cells: Cells) -> Cells:
-        """Return the cells with long enough slices. In the first blocks, long requests may not be
-        known yet.
-        """
-        least_ns = LEAST_TAILS * self.tail_ns
-        return {
-            block: cell
-            for block, cell in cells.items()
-            if not cell.turns.slices or cell.turns.length_ns >= least_ns
-        }
+        """Return the cells with long enough slices."""
+        return {block: cell for block, cell in cells.items() if is_long(cell, self.tail_ns)}
 
 
 class Interaction(Pair):

@@ -153,10 +153,15 @@ def _check_answers(view: View) -> Check:
     sent, answered = sum(cell.requests for cell in cells), sum(cell.answered for cell in cells)
     seen = message(
         "{answered:,} of {sent:,} requests were answered, and {wrong:,} answers were wrong",
-        answered=answered, sent=sent, wrong=sum(cell.wrong for cell in cells),
+        answered=answered, sent=sent, wrong=sum(map(_wrong, cells)),
     )  # fmt: skip
-    bad = [cell for cell in cells if cell.wrong or cell.answered < cell.requests]
+    bad = [cell for cell in cells if cell.wrong or cell.errors or cell.answered < cell.requests]
     return _result(seen, bad, of_cells(bad or cells), worst=FAILED)
+
+
+def _wrong(cell: CellResult) -> int:
+    """Return how many answers had a wrong content or another status than was expected."""
+    return cell.wrong + sum(count for code, count in cell.errors.items() if code.isdigit())
 
 
 def _check_gil(view: View) -> Check:
@@ -175,7 +180,7 @@ def _check_gil(view: View) -> Check:
 
 def _check_time(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(map(attrgetter("clients"), row.good))]
-    short = [row for row in timed if blocks_to_time(row.good)]
+    short = [row for row in timed if blocks_to_time(row.cells)]
     seen = message(
         "{short} of {all} pairs of setting and runtime were timed for less than 2 s",
         short=len(short),

@@ -16,6 +16,7 @@ from typing import TypeVar
 from analysis.cell_index import grouped
 from analysis.comparison_words import Comparison
 from analysis.formats import percent, probability, ratio
+from analysis.pair_verdicts import BUSY
 from analysis.stats import FEWEST_FOR_INTERVAL
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
@@ -69,11 +70,11 @@ def ends_words(compared: Sequence[Comparison]) -> list[Message]:
     ranges or both.
     """
     kinds = _kinds(compared)
-    intervals = message("Lines and brackets show 95 % intervals.")
+    intervals = message("Brackets, and lines if there are any, show 95 % intervals.")
     ranges = message(
-        "With fewer than {count} blocks (rounds of measurement), lines and parentheses show the "
-        "range from the lowest to the highest ratio of a block, because an interval needs more "
-        "blocks.",
+        "With fewer than {count} blocks (rounds of measurement), parentheses, and lines if there "
+        "are any, show the range from the lowest to the highest ratio of a block, because an "
+        "interval needs more blocks.",
         count=FEWEST_FOR_INTERVAL,
     )
     return [*[intervals] * (False in kinds), *[ranges] * (True in kinds)]
@@ -152,7 +153,8 @@ def part_verdict(part: JudgedRatio | None, one: Comparison, word: Message = NOTH
     """
     if not part or lacks_verdict(one, part):
         return words(NOTHING)
-    hint = one.why if one.verdict == part.verdict == "invalid" else NOTHING
+    is_withheld = part.verdict == "invalid" or one.obstacle.code == BUSY
+    hint = one.why if is_withheld and one.verdict == part.verdict else NOTHING
     return words(word or part.word, state=f"word {part.verdict}", hint=hint)
 
 

@@ -9,6 +9,7 @@ above 1, the numerator is better. Its step says in what the two runtimes differ.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 from analysis.cell_index import grouped
 from analysis.comparison_words import AT_RATE_TAILS, Comparison, answering
@@ -130,29 +131,50 @@ def main_headline(compared: Sequence[Comparison], names: Mapping[str, str]) -> M
         or not is_swept
     ):
         return headline(main, names) if main else NOTHING
+    return _over_values(at_settings, names, telling, is_own=is_own)
+
+
+def _over_values(
+    at_settings: Sequence[Comparison],
+    names: Mapping[str, str],
+    telling: Sequence[str],
+    *,
+    is_own: bool,
+) -> Message:
+    """Return a headline on settings that differ in the parameters *telling*: the lowest and the
+    highest ratio, or the one ratio and verdict of all.
+    """
     lowest, *_, highest = sorted(at_settings, key=lambda one: one.ratio or 0.0)
+    is_topology, by = is_own and {*telling} <= {*SHAPE}, listed(telling, COMMA, AND)
+    parts: dict[str, Any] = {
+        "name": _in_company(system_name(lowest.system, names), lowest),
+        "numerator": lowest.numerator,
+        "denominator": lowest.denominator,
+    }
+    if len({(ratio(one.ratio or 0.0), one.verdict) for one in at_settings}) == 1:
+        everywhere = message("at every value of {names}", names=by)
+        where = message("in every topology") if is_topology else everywhere
+        share = f"{ratio(lowest.ratio or 0.0)}x"
+        return message(
+            "{name}: {numerator} serves {share} the requests of {denominator} {where}.",
+            **parts, share=share, where=_judged(where, lowest),
+        )  # fmt: skip
+    low, high = (
+        _judged(place_in_plan(one.params, telling, is_own=is_own), one) for one in (lowest, highest)
+    )
     return message(
         "{name}: {numerator} serves {low} ({least}) to {high} ({most}) the requests of "
         "{denominator}, depending on {cause}.",
-        name=_in_company(system_name(lowest.system, names), lowest),
-        numerator=lowest.numerator,
-        denominator=lowest.denominator,
-        low=ratio_text(lowest),
-        least=_judged_place(lowest, telling, is_own=is_own),
-        high=ratio_text(highest),
-        most=_judged_place(highest, telling, is_own=is_own),
-        cause=message("the topology") if is_topology else listed(telling, COMMA, AND),
-    )
+        **parts, low=ratio_text(lowest), least=low, high=ratio_text(highest), most=high,
+        cause=message("the topology") if is_topology else by,
+    )  # fmt: skip
 
 
-def _judged_place(one: Comparison, telling: Sequence[str], *, is_own: bool) -> Message | str:
-    """Return the setting of a comparison, followed by its verdict if that is no answer."""
-    place = place_in_plan(one.params, telling, is_own=is_own)
-    return (
-        place
-        if one.verdict in DECIDED
-        else message("{place}, {verdict}", place=place, verdict=one.word)
-    )
+def _judged(place: Message | str, one: Comparison) -> Message | str:
+    """Return the *place* of a comparison, followed by its verdict if that is no answer."""
+    if one.verdict in DECIDED:
+        return place
+    return message("{place}, {verdict}", place=place, verdict=one.word)
 
 
 def rank(one: Comparison) -> int:

@@ -6,7 +6,7 @@ for the page and for the terminal. section() only makes a value, which reports/r
 A row of the table is a setting under one runtime. A trace names the cells behind a figure.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from analysis.cell_index import STATES, Row, of_cells, reference
@@ -75,14 +75,12 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         trouble = words(row.trouble or state, state="trouble", cells=cells)
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
-        of_all, numbers = pooled(row.good), []
+        numbers = []
         for key, (_, form) in shown.items():
             # A ratio also comes from the cells under the first runtime.
             trace = of_cells([*row.first, *row.cells]) if key == RATIO else cells
-            is_pooled = ROW_METRICS[key].percentile in of_all
-            numbers.append(
-                number(row.columns.get(key), marked(form) if is_pooled else form, trace, key)
-            )
+            written = marked(form) if _is_marked(row, key) else form
+            numbers.append(number(row.columns.get(key), written, trace, key))
         status = trouble if row.trouble else words(state)
         return name, bar(row, most, look), *numbers, *[status] * has_status
 
@@ -97,7 +95,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         groups=[(head, [*map(line, rows)]) for head, rows in view.named_groups],
         kind="bars",
         key="rows",
-        caption=_brief_caption(view) if is_brief else BARS,
+        caption=_brief_caption(view, shown) if is_brief else BARS,
     )
 
 
@@ -120,15 +118,24 @@ def _shown(view: View) -> dict[str, tuple[Column, Form]]:
     return shown
 
 
-def _brief_caption(view: View) -> Message:
+def _brief_caption(view: View, shown: Collection[str]) -> Message:
     """Return what the bars and marks of the table mean, for the terminal; NOTHING if no row has
     figures.
+
+    shown: the keys of the table's columns
     """
     measured = [row for row in view.rows if row.figures]
     if not measured:
         return NOTHING
-    marked = [POOLED] if any(pooled(row.good) for row in measured) else []
-    return listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True), *marked], SENTENCES)
+    has_marks = any(_is_marked(row, key) for row in measured for key in shown)
+    loops = loop_words(view.rows, is_brief=True)
+    return listed([BARS_BRIEF, *loops, *[POOLED] * has_marks], SENTENCES)
+
+
+def _is_marked(row: Row, key: str) -> bool:
+    """Return whether a row shows a percentile of all its blocks together, which is marked *."""
+    is_known = row.columns.get(key) is not None
+    return is_known and ROW_METRICS[key].percentile in pooled(row.good)
 
 
 def _has_several_arms(view: View) -> bool:
@@ -200,6 +207,11 @@ def _notes(view: View) -> Iterator[Message]:
             "fewer than 10 requests of a block lie beyond it. Measurements that failed or are "
             "invalid are excluded.",
             blocks=blocks,
+        )
+    if any(len(row.good) < len(row.cells) - len(row.bad) for row in view.rows):
+        yield message(
+            "Blocks whose timed periods were too short for the longest requests do not count: they "
+            "are left out here, as in the comparisons."
         )
     if len({cell.requests for row in view.rows for cell in row.cells}) > 1:
         yield message(

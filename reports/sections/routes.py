@@ -33,7 +33,7 @@ TITLE = message("Routes")
 MOST_LINES = 12  # on a terminal
 PERCENTILES = ("p50_ns", "p99_ns")  # keys of METRICS
 READING = message(
-    "Speed is the mean latency of the older runtime or service divided by that of the newer one, "
+    "Ratio: the mean latency of the older runtime or service divided by that of the newer one, "
     "paired by block (round of measurement): above 1, the newer one is faster. Verdicts are "
     "adjusted for the number of routes and of compared latency percentiles, without A/A."
 )
@@ -107,7 +107,7 @@ def _table(lines: Sequence[Line]) -> Table:
     if compared:
         cols += [col(ratio_head(compared), _speed, ratio), col("Verdict", _verdict)]
     reading = [READING, *ends_words(compared)] if compared else []
-    has_pooled = any({"p50", "p99"} & pooled(route.row.good) for route in routes)
+    has_pooled = any(_is_marked(METRICS[key], route) for key in PERCENTILES for route in routes)
     return table(
         TITLE,
         cols,
@@ -126,14 +126,20 @@ def _percentile_col(metric: Metric, routes: Sequence[Route]) -> Col[Line]:
 
     def text(route: Route) -> str:
         value = _figure(metric, route)
-        is_pooled = metric.percentile in pooled(route.row.good)
-        return ABSENT if value is None else (marked(form) if is_pooled else form)(value)
+        written = marked(form) if _is_marked(metric, route) else form
+        return ABSENT if value is None else written(value)
 
     return col(column.head, _both(text), rank=metric.rank or 0)
 
 
 def _figure(metric: Metric, route: Route) -> float | None:
     return of_row(metric, route.row)
+
+
+def _is_marked(metric: Metric, route: Route) -> bool:
+    """Return whether a route shows a percentile of all its blocks together, which is marked *."""
+    is_known = _figure(metric, route) is not None
+    return is_known and metric.percentile in pooled(route.row.good)
 
 
 def _speed(line: Line) -> Datum:

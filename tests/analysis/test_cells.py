@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from analysis.cell_index import Cells, reasons
+from analysis.comparing import compare
 from analysis.metrics import computed_completion_ns, pooled
 from core.messages import verbatim
 from record.child_lines import Turns
 from reports.parts.run_words import loop_words
+from reports.sections.results import section
+from reports.view import View
 from tests.analysis.timed_cells import timed
 from tests.reports.sample import MS, SMALL, cell_of, measured, run_of, with_clients
 from tests.reports.sweeps import served
@@ -30,6 +35,22 @@ def test_a_rows_p99_is_the_median_of_its_blocks_and_of_all_requests_if_a_block_h
     blocks = [[10] * 1000, [20] * 1000, [10] * 900 + [200] * 100]
     assert p99_of(*blocks) == (20, False)
     assert p99_of(*(block[1:] for block in blocks)) == (200, True)
+
+
+def test_a_row_leaves_out_the_blocks_that_do_not_count_in_its_comparison() -> None:
+    """One verdict was 0.74x and the row's ratio 0.88, because of a block that was too short for later requests."""
+    cells = []
+    for arm, speeds, tail_ms in (("3.14", (100, 300, 300), 80), ("3.14t", (900, 200, 200), 200)):
+        for block, (speed, length_ms) in enumerate(zip(speeds, (300, 500, 500), strict=True), 1):
+            turns = Turns(slices=1, length_ns=length_ms * MS, tail_ns=tail_ms * MS if block == 3 else MS)
+            cells.append(replace(served(arm, block, speed, {}), turns=turns))
+    run = run_of(cells)
+    rows = Cells(run).rows
+    assert [row.columns["requests_per_s"] for row in rows] == [300, 200]
+    assert [row.columns["blocks_ok"] for row in rows] == [2, 2]
+    assert rows[1].ratio == pytest.approx(2 / 3)
+    assert (compare(run)[0].ratio, compare(run)[0].blocks) == (rows[1].ratio, 2)
+    assert any("too short for the longest requests" in str(note) for note in section(View(run)).notes)
 
 
 def test_requests_that_were_due_and_never_sent_are_named() -> None:

@@ -10,16 +10,17 @@ import pytest
 from analysis.comparing import compare
 from analysis.comparison_words import Comparison
 from analysis.decisions import is_decided, regressions
-from analysis.pair_verdicts import AT_RATE
+from analysis.pair_verdicts import AT_RATE, BUSY
 from analysis.significance import SHARES
 from analysis.stats import effect
 from record.comparison import OVER_ALL, SavedComparison
 from record.decode import decoded
 from record.run_file import plain
 from record.saved_run import CellResult
+from reports.parts.comparison_table import part_verdict
 from reports.parts.headline import headline, opposed_p99
 from tests.analysis.timed_cells import BLOCKS, by_step, compared, in_blocks, only, steady
-from tests.reports.sample import MS, cell_of, idle, measured, run_of
+from tests.reports.sample import MS, cell_of, histogram_of, idle, measured, run_of, with_load
 
 
 def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
@@ -137,6 +138,24 @@ def test_what_withholds_the_verdict_on_throughput_withholds_those_on_latency() -
     assert (found["aa"].verdict, found["version"].verdict) == ("slower", "invalid")
     assert "two measurements of 3.14 differ" in str(found["version"].why)
     assert tail_verdicts(found["version"]) == {"p50": "invalid", "p99": "invalid"}
+
+
+def test_a_percentile_that_one_block_lacks_is_not_compared() -> None:
+    """The only block of 14 in which both runtimes had a p99 gave a ratio of the opposite direction."""
+    cells = answered("3.11") + answered("3.14", slow_ns=3 * TAIL)
+    for few, percentiles in ((999, {"p50"}), (1000, {"p50", "p99"})):
+        cells[-1] = replace(cells[-1], latency=histogram_of([USUAL] * few))
+        assert only(cells).tails.keys() == percentiles
+
+
+def test_what_other_processes_withhold_is_inconclusive_in_latency_too_and_says_why() -> None:
+    """A median latency was called invalid, although no gate failed."""
+    cells = [with_load(cell, 0.52) for cell in answered("3.11") + answered("3.14", USUAL // 2, ms=1000)]
+    one = only(cells)
+    assert (one.verdict, one.obstacle.code) == ("inconclusive", BUSY)
+    assert tail_verdicts(one) == {"p50": "inconclusive", "p99": "inconclusive"}
+    shown = part_verdict(one.tails["p50"], one)
+    assert (str(shown.words), shown.hint) == ("inconclusive", one.why)
 
 
 def test_at_a_fixed_rate_latency_is_judged_and_throughput_is_not() -> None:

@@ -13,15 +13,19 @@ from analysis.comparing import compare
 from analysis.comparison_words import Comparison
 from analysis.metrics import pooled
 from analysis.routes import names
+from core.languages import ENGLISH
 from core.request_plan import Request
 from record.child_lines import RouteCounts
 from record.saved_run import Run
+from reports.document.model import Table
+from reports.document.shapes import POOLED
 from reports.exports.texts import route_lines, routes_sheet
 from reports.parts.headline import headline
+from reports.sections.results import table
 from reports.sections.routes import section
 from reports.view import View
 from tests.analysis.timed_cells import by_step, timed
-from tests.reports.sample import MS, histogram_of, run_of, with_service
+from tests.reports.sample import MS, cell_of, histogram_of, measured, run_of, with_service
 
 LOGIN = Request(method="POST", path="/login")
 REQUESTS = (*(Request(path=f"/{name}") for name in "abcd"), LOGIN)
@@ -98,6 +102,23 @@ def test_requests_of_one_name_are_one_route_and_few_requests_give_pooled_percent
     assert y.row.figures
     assert [y.row.figures["p50_ns"], y.row.figures["p99_ns"]] == pytest.approx([3 * MS, 3 * MS], rel=0.05)
     assert names(shop({"3.14t": (1.0,)}, requests=[REQUESTS[0], replace(LOGIN, first=True)])) == ()
+
+
+def test_the_mark_of_pooled_percentiles_is_explained_if_one_is_shown() -> None:
+    """A p99 needs 1,000 requests, and no table shows a p99.9."""
+    run = shop({"3.14": EQUAL})
+    for blocks, is_shown in ((14, True), (2, False)):
+        run.cells = run.cells[:blocks]
+        (routes,) = section(View(run)).tables
+        assert (str(POOLED) in str(routes.caption), "*" in "".join(texts(routes))) == (is_shown,) * 2
+    for requests, is_shown in ((999, True), (1000, False)):
+        cells = [measured(cell_of("2", "3.14"), block, [600 * MS], [MS] * requests) for block in (1, 2)]
+        results = table(View(run_of(cells)), is_brief=True)
+        assert (str(POOLED) in str(results.caption), "*" in "".join(texts(results))) == (is_shown,) * 2
+
+
+def texts(of: Table) -> list[str]:
+    return [datum.text(ENGLISH) for line in of.lines for datum in line]
 
 
 def test_failed_blocks_count_in_the_errors_of_their_route() -> None:

@@ -19,6 +19,16 @@ def test_requests_without_an_answer_count_when_they_failed_their_measurement() -
     assert str(seen).startswith(f"{2 * good.requests - 2:,} of {2 * good.requests:,} requests were answered")
 
 
+def test_an_answer_with_an_unexpected_status_is_wrong() -> None:
+    """A run whose answers all had the status 404 passed, because its client counts them as errors."""
+    cell = replace(measured(cell_of("2", "3.14t"), 1, [999 * MS]), requests=500, answered=500)
+    bad = replace(cell, status="failed", wrong=1, errors={"404": 498, "garbled": 1})
+    found = states_of(run_of([cell, bad]))["All requests were answered correctly"]
+    assert found == (FAILED, "1,000 of 1,000 requests were answered, and 499 answers were wrong")
+    garbled = replace(cell, status="failed", errors={"garbled": 1})
+    assert states_of(run_of([cell, garbled]))["All requests were answered correctly"][0] == FAILED
+
+
 def states_of(run: Run) -> dict[str, tuple[str, str]]:
     return {str(name): (state, str(seen)) for name, (state, seen, _) in checked(View(run)).items()}
 

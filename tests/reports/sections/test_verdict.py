@@ -115,6 +115,16 @@ def test_topologies_are_called_as_typed_and_have_no_mean() -> None:
     assert "mean" not in said
 
 
+def test_one_ratio_at_every_value_is_said_once() -> None:
+    """The headline went from 0.36x to 0.36x, depending on the value."""
+    cells = []
+    for count in (1, 2):
+        for runtime, ms in {"3.14": 600, "3.14t": 300}.items():
+            cells += in_blocks(runtime, range(ms, ms + 3), {"NUM_CLIENTS": count})
+    said = str(main_headline(View(run_of(cells)).compared, {}))
+    assert said.endswith("3.14t serves 2.00x the requests of 3.14 at every value of NUM_CLIENTS, inconclusive."), said
+
+
 def test_a_run_goes_on_in_its_own_folder_also_after_it_was_moved(tmp_path: Path) -> None:
     RunFile(tmp_path / "first").save(run_of([]))
     (tmp_path / "first").rename(tmp_path / "a b")
