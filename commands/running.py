@@ -19,7 +19,7 @@ from commands.project import complete_from_project
 from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
-from config.options import Flags, Given, given_flags
+from config.options import Flags, Given, Option, given_flags
 from config.run_plan import Plan
 from config.user_service import service_flags
 from core.messages import SENTENCES, Arg, BadInput, chained, listed, plural
@@ -229,13 +229,19 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
         for option in given_flags(parser.options, given)
         # a flag that can give the service a secret gives it again, but must contain one
         if not option.beside_resume
-        and not service_flags.secrets_in_flags({option.name: given[option.name]})
+        and not service_flags.secrets_in_flags({name: given[name] for name in _together(option)})
     ]
     if changing:
         raise BadInput(
             "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.",
             flags=changing,
         )
+
+
+def _together(option: Option) -> tuple[str, ...]:
+    """Return the names of the options that are given again together with *option*."""
+    # the request is part of the name under which its expected answer is saved
+    return (option.name, "expect_json") if option.name == "request" else (option.name,)
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
