@@ -24,7 +24,8 @@ from config.run_plan import Plan
 from config.user_service import service_flags
 from core.messages import SENTENCES, Arg, BadInput, chained, listed, plural
 from core.method import cores_usable
-from core.program import PROGRAM, SCRIPT
+from core.program import SCRIPT
+from core.resume import resume_command
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import obstacle_to
@@ -134,10 +135,10 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     if missing:
         output.note(
             plural(
-                "{count} measurement of the plan is missing. To go on, use --resume {folder}",
-                "{count} measurements of the plan are missing. To go on, use --resume {folder}",
+                "{count} measurement of the plan is missing. To go on: {command}",
+                "{count} measurements of the plan are missing. To go on: {command}",
                 count=missing,
-                folder=order.folder,
+                command=resume_command(order.folder, run.command, run.plan.own),
             )
         )
     slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
@@ -227,9 +228,7 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
     changing = [
         option.flag
         for option in given_flags(parser.options, given)
-        # a flag that can give the service a secret gives it again, but must contain one
-        if not option.beside_resume
-        and not service_flags.secrets_in_flags({name: given[name] for name in _together(option)})
+        if not option.beside_resume and not _gives_secret(option, given)
     ]
     if changing:
         raise BadInput(
@@ -238,10 +237,12 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
         )
 
 
-def _together(option: Option) -> tuple[str, ...]:
-    """Return the names of the options that are given again together with *option*."""
-    # the request is part of the name under which its expected answer is saved
-    return (option.name, "expect_json") if option.name == "request" else (option.name,)
+def _gives_secret(option: Option, given: Flags) -> bool:
+    """Return whether *option* gives the service a secret, which --resume needs again."""
+    # the name of a saved answer contains its request, and that of a target its --name
+    beside = {"request": "expect_json", "name": "target"}.get(option.name, option.name)
+    values = {name: given[name] for name in (option.name, beside)}
+    return bool(service_flags.secrets_in_flags(values))
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
@@ -308,13 +309,10 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
     except KeyboardInterrupt:
         output.note(
             plural(
-                "The run was stopped. {count} measurement is saved. Continue with: {program} "
-                "--resume {folder}",
-                "The run was stopped. {count} measurements are saved. Continue with: {program} "
-                "--resume {folder}",
+                "The run was stopped. {count} measurement is saved. Continue with: {command}",
+                "The run was stopped. {count} measurements are saved. Continue with: {command}",
                 count=len(run.cells),
-                program=PROGRAM,
-                folder=order.folder,
+                command=resume_command(order.folder, run.command, run.plan.own),
             )
         )
         raise

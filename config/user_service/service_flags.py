@@ -150,9 +150,8 @@ def restore_secrets(
     saved = from_file(own)
     # an expected answer that is in the plan as it is was no secret, and needs no place
     plain = _answers(RequestPlan.from_json(saved["requests"])) if own else []
-    given, remembered = (
-        [one for one in secrets if one not in plain] for secrets in (given, remembered)
-    )
+    given = [one for one in given if one not in plain]
+    remembered = [one for one in remembered if one not in plain]
     again = {secret.key for secret in given}
     wanted = {secret.key for secret in secrets_in(saved)}
     if other := sorted({name for name, _ in again - wanted}):
@@ -166,8 +165,8 @@ def restore_secrets(
     if missing := sorted({name for name, _ in wanted - found}):
         raise BadInput(
             "The saved run does not contain the value of {names}, because it may be secret. "
-            "Give it again together with --resume, or name the plan file that has it with --plan, or "
-            "the file of the requests with --requests.",
+            "Give it again together with --resume, or name the plan file that has it with --plan, "
+            "or the file of the requests with --requests.",
             names=missing,
         )
     return from_file(own, known) if own else None
