@@ -74,8 +74,8 @@ def service_lines(plan: Plan) -> Iterator[Message]:
     yield message("Every measurement: {values}", values=parameter_values(cells[0].params, same))
     if any(one.requirements or one.packages for one in service.commands):
         yield message(
-            "Packages were not installed for every runtime. A run leaves out those runtimes for "
-            "which a package cannot be installed."
+            "The packages were not tried: a run leaves out each runtime for which one of them "
+            "cannot be installed."
         )
 
 
