@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from commands.output import output
@@ -28,13 +29,14 @@ from config.plan_options import (
 from config.run_plan import Plan
 from core.messages import AND, NOTHING, BadInput, listed, message
 from core.method import ORCHESTRATOR, SAME
-from core.program import PROGRAM
+from core.program import PROGRAM, ROOT
 from core.runtime import NATIVE, RuntimeName
 from core.secret import secrets_in
 from core.user_service import only_native
 from lab import native_builds
 from lab.hosts.cluster import HostCluster
 from lab.project.commits import with_commits
+from lab.project.packages import MANIFEST, REQUIREMENTS
 from lab.python import interpreters
 from lab.run import feasible
 from lab.run.measured_runtimes import AnyRuntime, Runtime, usable
@@ -106,6 +108,9 @@ def choose_runtimes(
     arms = tuple(name for name in plan.runtimes if name in runtimes)
     _expect_distinct({name: runtimes[name] for name in arms})
     _note_variables(plan, [name for name in arms if not name.native])
+    _note_folders(plan)
+    if flags.get("plan"):  # flags are completed from the project
+        _note_packages(plan)
     chosen = replace(plan, runtimes=arms)
     service = plan.user_service
     is_alone = len(arms) == 1 and not (service and (service.variants or service.targets))
@@ -288,3 +293,37 @@ def _note_variables(plan: Plan, names: Sequence[RuntimeName]) -> None:
                 variable=variable,
                 names=listed(without, AND),
             )
+
+
+def _note_folders(plan: Plan) -> None:
+    """Print which variants do not start in the folder in which --prepare runs."""
+    service = plan.user_service
+    command = service.command if service else None
+    if service is None or command is None:
+        return
+    elsewhere = [
+        name for name, one in service.variants.items() if one.directory != command.directory
+    ]
+    if plan.prepare and elsewhere:
+        output.note(
+            "--prepare runs in {folder}, but {variants} start in folders of their own. Name the "
+            "files that it makes by absolute paths.",
+            folder=command.directory,
+            variants=listed(elsewhere, AND),
+        )
+
+
+def _note_packages(plan: Plan) -> None:
+    """Print that a plan file without `requirements` installs no packages of its project."""
+    command = plan.user_service.command if plan.user_service else None
+    if command is None or command.requirements or "{python}" not in str(command.command):
+        return
+    folder = Path(command.directory)
+    declared = [name for name in (MANIFEST, REQUIREMENTS) if (folder / name).is_file()]
+    if declared and not ROOT.is_relative_to(folder):
+        output.note(
+            "Packages: {packages}. Those of {file} are not installed, because requirements is "
+            "missing in the plan.",
+            packages=listed(command.packages) or message("none"),
+            file=declared[0],
+        )

@@ -5,9 +5,9 @@ starts no services.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from analysis.settings import parameter_values, varying
+from analysis.settings import parameter_names, parameter_values, varying
 from commands.chosen import choose_runtimes, planned
 from commands.estimate import (
     cell_seconds,
@@ -21,7 +21,7 @@ from commands.project import complete_from_project
 from config import flags
 from config.plan_options import JSON, PROFILE, QUIET
 from config.run_plan import Entry, Plan
-from core.messages import NOTHING, SENTENCES, chained, message
+from core.messages import NOTHING, SENTENCES, Message, chained, listed, message
 from lab.machine import host
 from record.run_file import plain
 from reports.document import Table
@@ -49,8 +49,34 @@ def main(arguments: Sequence[str]) -> int:
     times = [run_time(plan, cores, profiles), no_verdict(plan, cores)]
     if plan.objectives:
         times = [search_time(plan)]
+    for line in service_lines(plan):
+        console.print(output.text(line), highlight=False, markup=False)
     console.print(f"\n{output.text(chained(times, SENTENCES))}", highlight=False)
     return 0
+
+
+def service_lines(plan: Plan) -> Iterator[Message]:
+    """Yield how the user's service of *plan* is started and what it is sent; nothing for other
+    plans.
+    """
+    service, cells = plan.user_service, plan.cells()
+    if service is None:
+        return
+    for command in dict.fromkeys(str(one.command) for one in service.commands):
+        yield message("Command: {command}", command=command)
+    requests = [
+        f"{one.weight} x {one.method} {one.path or '/'}" for one in service.requests.requests
+    ]
+    yield message("Requests: {requests}", requests=listed(requests))
+    # a service is measured for a time, which a number of requests does not end
+    unused = [*varying(cells), *["NUM_REQUESTS_PER_CLIENT"] * bool(plan.method.duration_s)]
+    same = [name for name in parameter_names(cells) if name not in unused]
+    yield message("Every measurement: {values}", values=parameter_values(cells[0].params, same))
+    if any(one.requirements or one.packages for one in service.commands):
+        yield message(
+            "The packages were not tried: a run leaves out each runtime for which one of them "
+            "cannot be installed."
+        )
 
 
 def cell_table(plan: Plan, cores: int) -> Table:

@@ -19,12 +19,13 @@ from commands.project import complete_from_project
 from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
-from config.options import Flags, Given, given_flags
+from config.options import Flags, Given, Option, given_flags
 from config.run_plan import Plan
 from config.user_service import service_flags
 from core.messages import SENTENCES, Arg, BadInput, chained, listed, plural
 from core.method import cores_usable
-from core.program import PROGRAM, SCRIPT
+from core.program import SCRIPT
+from core.resume import resume_command
 from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.lock_watcher import obstacle_to
@@ -134,10 +135,10 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     if missing:
         output.note(
             plural(
-                "{count} measurement of the plan is missing. To go on, use --resume {folder}",
-                "{count} measurements of the plan are missing. To go on, use --resume {folder}",
+                "{count} measurement of the plan is missing. To go on: {command}",
+                "{count} measurements of the plan are missing. To go on: {command}",
                 count=missing,
-                folder=order.folder,
+                command=resume_command(order.folder, run.command, run.plan.own),
             )
         )
     slower = _report_slower(written, order.plan.fail_if_slower) if order.plan.fail_if_slower else 0
@@ -227,15 +228,21 @@ def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
     changing = [
         option.flag
         for option in given_flags(parser.options, given)
-        # a flag that can give the service a secret gives it again, but must contain one
-        if not option.beside_resume
-        and not service_flags.secrets_in_flags({option.name: given[option.name]})
+        if not option.beside_resume and not _gives_secret(option, given)
     ]
     if changing:
         raise BadInput(
             "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.",
             flags=changing,
         )
+
+
+def _gives_secret(option: Option, given: Flags) -> bool:
+    """Return whether *option* gives the service a secret, which --resume needs again."""
+    # the name of a saved answer contains its request, and that of a target its --name
+    beside = {"request": "expect_json", "name": "target"}.get(option.name, option.name)
+    values = {name: given[name] for name in (option.name, beside)}
+    return bool(service_flags.secrets_in_flags(values))
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
@@ -302,13 +309,10 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, *, quiet: bool) -> None
     except KeyboardInterrupt:
         output.note(
             plural(
-                "The run was stopped. {count} measurement is saved. Continue with: {program} "
-                "--resume {folder}",
-                "The run was stopped. {count} measurements are saved. Continue with: {program} "
-                "--resume {folder}",
+                "The run was stopped. {count} measurement is saved. Continue with: {command}",
+                "The run was stopped. {count} measurements are saved. Continue with: {command}",
                 count=len(run.cells),
-                program=PROGRAM,
-                folder=order.folder,
+                command=resume_command(order.folder, run.command, run.plan.own),
             )
         )
         raise

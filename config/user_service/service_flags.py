@@ -142,13 +142,18 @@ def restore_secrets(
     """Return the user's service of a saved plan (SavedPlan.own) with its secrets filled in; None
     without a service.
 
-    given: secrets from flags; each must belong to the plan
+    given: secrets and expected answers from flags; each must belong to the plan
     remembered: secrets of the plan file
     Raises BadInput, with the flag, if a given secret is not in the plan or a secret of the plan is
     missing.
     """
+    saved = from_file(own)
+    # an expected answer that is in the plan as it is was no secret, and needs no place
+    plain = _answers(RequestPlan.from_json(saved["requests"])) if own else []
+    given = [one for one in given if one not in plain]
+    remembered = [one for one in remembered if one not in plain]
     again = {secret.key for secret in given}
-    wanted = {secret.key for secret in secrets_in(from_file(own))}
+    wanted = {secret.key for secret in secrets_in(saved)}
     if other := sorted({name for name, _ in again - wanted}):
         raise BadInput(
             "The saved run has no {names} with the value that you gave, and --resume cannot change "
@@ -160,7 +165,8 @@ def restore_secrets(
     if missing := sorted({name for name, _ in wanted - found}):
         raise BadInput(
             "The saved run does not contain the value of {names}, because it may be secret. "
-            "Give it again together with --resume, or name the plan file that has it with --plan.",
+            "Give it again together with --resume, or name the plan file that has it with --plan, "
+            "or the file of the requests with --requests.",
             names=missing,
         )
     return from_file(own, known) if own else None
@@ -182,9 +188,13 @@ def _secrets(described: Any, plan: RequestPlan) -> list[Secret]:
     """Return the secrets in *described*, and the expected answers of *plan*, because answers may
     repeat secrets.
     """
-    answers = (
-        one
+    return [*secrets_in(described), *_answers(plan)]
+
+
+def _answers(plan: RequestPlan) -> list[Secret]:
+    """Return the expected answers of *plan* that are known, each as a Secret."""
+    return [
+        hidden_answer(one)
         for one in plan.requests
         if one.expect_json is not ANY and not isinstance(one.expect_json, Secret)
-    )
-    return [*secrets_in(described), *map(hidden_answer, answers)]
+    ]

@@ -196,7 +196,17 @@ def _package_or_file(given: Given) -> str:
             "Write the package into a requirements file, and give the file.",
             name=given.name,
         )
-    return text if is_package else given.file()
+    return text if is_package else _requirements_file(given)
+
+
+def _requirements_file(given: Given) -> str:
+    """Parse the path of a requirements file. Raises BadInput."""
+    if given.text().endswith(".toml"):
+        raise given.wrong(
+            "a requirements file. To make one: {command}",
+            command=f"uv pip compile {given.shown} -o requirements.txt",
+        )
+    return given.file()
 
 
 def _packages(given: Given) -> tuple[str, ...]:
@@ -321,7 +331,7 @@ SERVICE = (
         Option(
             "--requirements FILE",
             "A requirements file to install for each runtime.",
-            Given.file,
+            _requirements_file,
             example="requirements.txt",
         ),
         Option(

@@ -23,7 +23,7 @@ from core.child import Slice
 from core.fingerprint import CODE, code_changes
 from core.messages import BadInput, Json, message
 from core.method import Method
-from core.program import PROGRAM
+from core.resume import resume_command
 from lab.folders import Sandbox
 from lab.run.cell_end import STARVED
 from lab.run.cell_processes import NOT_READY, Bench, identity
@@ -117,10 +117,8 @@ class RunInProgress:
             results = self._measured(entries, block, part)
         self.bench.beside.expect_alive(
             message(
-                "during the run. All finished measurements are saved. Continue with: {program} "
-                "--resume {folder}",
-                program=PROGRAM,
-                folder=self.order.folder,
+                "during the run. All finished measurements are saved. Continue with: {command}",
+                command=resume_command(self.order.folder, self.run.command, self.run.plan.own),
             )
         )
         return [self._with_fingerprint(*one) for one in zip(entries, before, results, strict=True)]

@@ -18,6 +18,7 @@ from analysis.settings import titled
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from core.method import SAME, Method, size_text
 from core.program import PROGRAM, RUNS_FOLDER
+from core.resume import resume_command
 from core.runtime import NATIVE
 from record.saved_plan import Absent
 from record.saved_run import Run
@@ -182,16 +183,12 @@ def repeat_command(run: Run) -> str:
     return command if " --seed" in command else f"{command} --seed {run.seed}"
 
 
-def resume_command(run: Run) -> str:
-    """Return the command line that continues the run, in the default folder if none is known."""
-    return f"{PROGRAM} --resume {shlex.quote(run.folder or f'{RUNS_FOLDER}/{run.run_id}')}"
-
-
 def more_blocks_command(run: Run, blocks: int) -> str:
     """Return the command line that adds *blocks* blocks to the run. The measured
     blocks are kept.
     """
-    return f"{resume_command(run)} --blocks +{blocks}"
+    folder = run.folder or f"{RUNS_FOLDER}/{run.run_id}"  # the default if none is known
+    return resume_command(folder, run.command, run.plan.own, "--blocks", f"+{blocks}")
 
 
 def loop_words(rows: Sequence[Row], *, is_brief: bool = False) -> list[Message]:

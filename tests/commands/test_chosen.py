@@ -104,3 +104,25 @@ def test_a_variable_that_a_build_does_not_know_is_told_before_anything_is_measur
         "PYTHON_GIL is not passed to 3.11 and 3.14, which ignore this variable or do not start when it is set.",
         "PYTHON_CPU_COUNT is not passed to 3.11, which ignore this variable or do not start when it is set.",
     ]
+
+
+def test_a_plan_without_requirements_says_that_no_package_of_the_project_is_installed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "r.txt").touch()
+    chosen._note_packages(planned("--app a:b --server uvicorn --requirements r.txt"))
+    assert capsys.readouterr().err == ""
+    chosen._note_packages(planned("--app a:b --server uvicorn"))
+    assert "Those of pyproject.toml are not installed" in capsys.readouterr().err
+
+
+def test_variants_that_do_not_start_where_prepare_runs_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    variants = f"--variant a:directory={tmp_path} --variant b:env=X=1"
+    chosen._note_folders(service_plan(f"{variants} --prepare 'python seed.py'"))
+    assert f"runs in {Path.cwd()}, but a start in folders of their own" in capsys.readouterr().err
+    chosen._note_folders(service_plan(variants))
+    assert capsys.readouterr().err == ""

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from math import ceil
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from commands.estimate import (
     search_time,
     with_end,
 )
+from commands.plan import service_lines
 from config.flags import plan_from
 from config.load import DEFAULT_BLOCKS
 from config.run_plan import Plan
@@ -72,6 +74,20 @@ def test_plan_takes_every_flag_of_a_run(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_table_has_a_row_for_the_second_measurement_of_aa(line: str, column: int, arms: list[str]) -> None:
     ((_, rows),) = command.cell_table(planned(line), 2).groups
     assert [str(row[column].words) for row in rows] == arms
+
+
+def test_a_plan_of_a_users_service_shows_its_command_requests_and_rate_and_that_packages_were_not_tried(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "requests.yml"
+    file.write_text("- {request: POST /login, body: hunter2}\n- {request: GET /items/3, weight: 4}\n")
+    line = f"--app shop:app --server uvicorn --requests {file} --rate 20 --num-clients 1,2"
+    command, requests, values, packages = map(str, service_lines(planned(line)))
+    assert (command.split()[-1], "-m uvicorn" in command) == ("shop:app", True)
+    assert requests == "Requests: 1 x POST /login, 4 x GET /items/3"
+    assert values == "Every measurement: NUM_API_SERVICES 1, NUM_CONNECTIONS_PER_CLIENT 8, RATE 20"
+    assert packages.startswith("The packages were not tried: a run leaves out each runtime for which")
+    assert [*service_lines(planned("--system 4"))] == []
 
 
 def test_a_search_has_no_time_of_each_measurement() -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from config.user_service.request_options import load_requests
+from config.user_service.service_flags import restore_secrets, secrets_in_flags
 from core.messages import BadInput
 from core.request_plan import Request, RequestPlan
 from core.secret import revealed
+from tests.config.planning import COMMAND_LINE, parsed, planned, service_of
 
 WHOLE = """
 think_time: 10ms
@@ -51,3 +53,15 @@ def test_a_bare_list_is_a_plan_and_a_file_that_is_not_there_is_none(tmp_path: Pa
     assert listed.requests == (Request(path="/a"), Request(path="/b", headers={"Accept": "a: b"}))
     with pytest.raises(BadInput, match="Name a YAML file with --requests"):
         load_requests(tmp_path / "none.yaml")
+
+
+def test_a_run_that_goes_on_takes_its_file_again_and_refuses_another_expected_answer(tmp_path: Path) -> None:
+    file = tmp_path / "requests.yaml"
+    file.write_text("- {request: POST /login, body: hunter2}\n- {request: /items/3, expect_json: '{\"id\": 3}'}\n")
+    own = service_of(planned(f"{COMMAND_LINE} --requests {file}")).to_json()
+    restored = restore_secrets(own, secrets_in_flags(parsed(f"--requests {file}")), [])
+    assert restored
+    assert [revealed(one["body"]) for one in restored["requests"]["requests"]] == ["hunter2", ""]
+    file.write_text(file.read_text().replace('"id": 3', '"id": 4'))
+    with pytest.raises(BadInput, match="has no --expect-json of GET /items/3 with the value that you gave"):
+        restore_secrets(own, secrets_in_flags(parsed(f"--requests {file}")), [])

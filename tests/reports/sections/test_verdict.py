@@ -4,26 +4,31 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
+from shlex import split
 from typing import Any
 
 import pytest
 
 from analysis.capacity_ratios import CapacityRatio
 from analysis.comparison_words import Comparison
+from config.user_service.service_options import masked_arguments
 from core.languages import ENGLISH
 from core.messages import NOTHING, message
 from core.program import ROOT
 from core.request_plan import Request, RequestPlan
+from core.resume import resume_command
+from core.secret import Redactor, secrets_in
 from core.user_service import App, Command, UserService
 from record.comparison import JudgedRatio
 from record.run_file import RunFile, load
 from reports.document import Document, Section, arm, plain_table
 from reports.parts.headline import gains, headline, main_headline
-from reports.parts.run_words import command_line, resume_command
+from reports.parts.run_words import command_line, more_blocks_command
 from reports.render.html import page
 from reports.sections.capacity import verdict_text
 from reports.view import View
 from tests.analysis.timed_cells import in_blocks, steady
+from tests.config.planning import COMMAND_LINE, planned, service_of
 from tests.reports.sample import run_of, set_plan, with_load
 from tests.reports.sections.test_answer import several
 
@@ -128,7 +133,36 @@ def test_one_ratio_at_every_value_is_said_once() -> None:
 def test_a_run_goes_on_in_its_own_folder_also_after_it_was_moved(tmp_path: Path) -> None:
     RunFile(tmp_path / "first").save(run_of([]))
     (tmp_path / "first").rename(tmp_path / "a b")
-    assert resume_command(load(tmp_path / "a b")) == f"python runner.py --resume '{tmp_path / 'a b'}'"
+    moved = load(tmp_path / "a b")
+    assert more_blocks_command(moved, 3) == f"python runner.py --resume '{tmp_path / 'a b'}' --blocks +3"
+
+
+@pytest.mark.parametrize(
+    ("line", "again"),
+    [
+        ("--env A=hunter2 --request /a", "--env A=..."),
+        ("--env A=hunter2 --env=B=hunter3 --header 'Accept: x'", "--env A=... --env=B=..."),
+        ("--request '/a?key=hunter2' --body seen", "--request '/a?key=...' --body ..."),
+        ("--env A=hunter2 --request /a --expect-json '{\"a\": \"hunter2\"}'",
+         "--env A=... --request /a --expect-json ..."),
+        ("--request /a --expect-json 3", ""),
+    ],
+)  # fmt: skip
+def test_a_command_that_goes_on_says_what_must_be_given_again(line: str, again: str) -> None:
+    run = run_of([])
+    plan = planned(f"{COMMAND_LINE} {line}")
+    known = Redactor(one.reveal() for one in secrets_in(plan.user_service))
+    set_plan(run, name="own", own=service_of(plan).to_json())
+    run.command = masked_arguments(["runner.py", *split(f"{COMMAND_LINE} {line}")], known)
+    assert resume_command("a b", run.command, run.plan.own) == f"python runner.py --resume 'a b' {again}".strip()
+
+
+@pytest.mark.parametrize("flag", ["--plan", "--requests"])
+def test_it_names_the_file_that_has_the_secrets(flag: str) -> None:
+    run = run_of([])
+    set_plan(run, name="own", own=service_of(planned(f"{COMMAND_LINE} --body hunter2")).to_json())
+    run.command = ["runner.py", flag, "shop.yaml", "--blocks", "3"]
+    assert more_blocks_command(run, 2).endswith(f" --blocks +2 {flag} shop.yaml")
 
 
 def test_commands_to_copy_work_outside_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
