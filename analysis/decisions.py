@@ -17,7 +17,9 @@ from analysis.pair_verdicts import SHORT
 from analysis.significance import SHARES, fewest_blocks_anytime
 from record.comparison import DECIDED, Verdict
 from record.saved_plan import Until
-from record.saved_run import Run
+from record.saved_run import CellResult, Run
+
+HOPELESS = 2  # blocks without one right answer, after which a run ends
 
 
 def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
@@ -29,6 +31,20 @@ def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
     if until.seconds and spent_ns * (1 + share) > until.seconds * 1e9:  # with another block
         return True
     return (until.verdict and is_decided(run)) or (bool(until.width) and widest(run) <= until.width)
+
+
+def is_hopeless(cells: Sequence[CellResult]) -> bool:
+    """Return whether all of these measurements failed, in at least HOPELESS blocks, and no answer
+    was right.
+    """
+    blocks = {cell.block for cell in cells}
+    return len(blocks) >= HOPELESS and not any(map(_is_hopeful, cells))
+
+
+def _is_hopeful(cell: CellResult) -> bool:
+    # errors count requests without an answer, too
+    of_answers = max(0, sum(cell.errors.values()) - (cell.requests - cell.answered))
+    return cell.status != "failed" or cell.answered > cell.wrong + of_answers
 
 
 def widest(run: Run) -> float:

@@ -119,6 +119,9 @@ def resume(given: Flags, parser: flags.Parser) -> int:
 
 def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
     """Measure and report a run whose folder this process has locked. Return the exit status."""
+    from analysis.decisions import is_hopeless
+
+    earlier = len(run.cells)
     _carry_out(order, run, sandbox, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run)
@@ -132,6 +135,11 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags) -> int:
             names=absent,
         )
     missing = 0 if order.plan.objectives else count_unmeasured(run)
+    if not order.plan.objectives and is_hopeless(run.cells[earlier:]):
+        output.note(
+            "All measurements failed and no answer was right, so no further block was measured. "
+            "Correct what the reasons of the failed measurements say."
+        )
     if missing:
         output.note(
             plural(

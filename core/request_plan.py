@@ -209,7 +209,8 @@ def wrong(request: Request, status: int, body: bytes, head: bytes = b"") -> Wron
     head: the lines of the answer's head
     """
     if status != request.expect_status:
-        return Wrong(got=f"status {status}", expected=str(request.expect_status))
+        got = f"status {status}: {_beginning(body, head)}" if body else f"status {status}"
+        return Wrong(got=got, expected=str(request.expect_status))
     if request.expect_json is not ANY and (
         difference := _wrong_json(request.expect_json, body, head)
     ):
@@ -238,6 +239,14 @@ def decoded(head: bytes, body: bytes) -> bytes:
         if decoder.eof and not decoder.unused_data:
             return plain
     raise ValueError(f"a body that is not valid {coding}, or too large")
+
+
+def _beginning(body: bytes, head: bytes) -> str:
+    """Return the first characters of a body, or why it cannot be shown."""
+    try:
+        return shown(decoded(head, body))
+    except ValueError as error:
+        return str(error)
 
 
 def _wrong_json(expected: Any, body: bytes, head: bytes) -> Wrong | None:

@@ -225,7 +225,12 @@ def _read_by_uv(path: Path, command: Sequence[str], note: Callable[..., None] | 
         text, still_failed = ask([*command, "--offline"])  # uv may have the versions in its cache
         failure = still_failed and failure
     if failure:
-        raise _unreadable(path, failure)
+        raise BadInput(
+            "The packages of {path} cannot be determined: {reason}. {remedy}",
+            path=path,
+            reason=failure,
+            remedy=_remedy(failure),
+        )
     return text
 
 
@@ -326,9 +331,15 @@ def _text(path: Path) -> str:
 
 
 def _unreadable(path: Path, reason: Message) -> BadInput:
-    remedy = uv.remedy(
-        reason, message("Correct the file, or name a requirements file with --requirements.")
-    )
     return BadInput(
-        "{path} cannot be read: {reason}. {remedy}", path=path, reason=reason, remedy=remedy
+        "{path} cannot be read: {reason}. {remedy}",
+        path=path,
+        reason=reason,
+        remedy=_remedy(reason),
+    )
+
+
+def _remedy(reason: Message) -> Message:
+    return uv.remedy(
+        reason, message("Correct the file, or name a requirements file with --requirements.")
     )

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from analysis.capacity_search import wanted
 from analysis.choice import dropped_settings
-from analysis.decisions import is_enough
+from analysis.decisions import is_enough, is_hopeless
 from config.run_plan import Entry, Plan
 from core.cell import MACHINE_PARAMETERS, Cell
 from core.child import Slice
@@ -168,13 +168,17 @@ class RunInProgress:
 
 def carry_out(under_way: RunInProgress) -> None:
     """Measure every cell of the plan that is not yet in the run, or until its results are enough
-    (Plan.until). Then take the profiles.
+    (Plan.until), or until no answer was right in the first blocks from now on. Then take the
+    profiles.
     """
     order, run = under_way.order, under_way.run
+    earlier = len(run.cells)
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
     begun = {cell.block for cell in run.cells}
     for block in range(1, order.plan.blocks + 1):
+        if is_hopeless(run.cells[earlier:]):
+            break
         is_new = bool(run.cells) and block not in begun
         if is_new and is_enough(run, order.plan.until, under_way.total_ns):
             break

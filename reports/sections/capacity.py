@@ -299,7 +299,9 @@ def _near(metric: Metric, one: Capacity) -> float | None:
 
 
 def _near_col(metric: Metric, view: View, **more: Any) -> Col[Capacity]:
-    return metric_col(metric, view.capacities, _near, over=NOTHING, **more)
+    if not metric.percentile:  # the heads of percentiles have their unit in common
+        more["over"] = NOTHING
+    return metric_col(metric, view.capacities, _near, **more)
 
 
 def _per(one: Capacity, metric: Metric, unit: float = 1) -> float | None:

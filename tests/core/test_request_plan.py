@@ -47,7 +47,9 @@ def test_null_is_an_answer_that_can_be_expected() -> None:
 
 
 def test_another_status_is_wrong_whatever_the_body() -> None:
-    assert difference(Request(expect_json={"id": 3}), 500, b'{"id": 3}') == "status 500, expected 200"
+    assert difference(Request(expect_json={"id": 3}), 500, b'{"id": 3}') == 'status 500: {"id": 3}, expected 200'
+    assert difference(Request(), 500, b"") == "status 500, expected 200"
+    assert difference(Request(), 422, b"a" * 300) == f"status 422: {'a' * 200}..., expected 200"
     assert wrong(Request(expect_status=404), 404, b"nothing") is None
 
 

@@ -249,6 +249,25 @@ def test_what_a_wrong_body_is_shown_as_is_text(measured: Client, coding: str, bo
     assert result["first_wrong"]["got"].startswith(got)
 
 
+@pytest.mark.parametrize(
+    ("coding", "body", "got"),
+    [
+        ("identity", b'{"detail": "no name"}', 'status 422: {"detail": "no name"}'),
+        ("identity", b"a" * 300, f"status 422: {'a' * 200}..."),
+        ("identity", b"", "status 422"),
+        ("identity", GZIP[:300], "status 422: (300 bytes that are not text)"),
+        ("gzip", gzip.compress(b"no name", mtime=0), "status 422: no name"),
+        ("gzip", GZIP[:-9], "status 422: a body that is not valid gzip, or too large"),
+    ],
+)
+def test_of_an_answer_with_another_status_the_beginning_is_shown(
+    measured: Client, coding: str, body: bytes, got: str
+) -> None:
+    result = measured(says(response(422, body, f"content-encoding: {coding}\r\n")), Request())
+    assert (result["answered"], result["errors"]) == (20, {"422": 20})
+    assert result["first_wrong"] == {"request": "GET /", "got": got, "expected": "200"}
+
+
 def test_a_body_that_is_no_text_or_becomes_too_large_is_not_shown(measured: Client) -> None:
     result = measured(says(response(200, GZIP, GZIPPED)), Request(expect_sha256="0" * 64))
     assert result["first_wrong"]["got"].endswith(" bytes that are not text)")

@@ -202,6 +202,28 @@ def test_a_service_that_never_starts_or_starves_connections_is_not_tried_a_third
     assert "812" not in str(skipped[0].reason)
 
 
+def test_a_run_without_one_right_answer_ends_after_two_blocks_and_again_if_it_goes_on(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each cell had 20 requests, of which 15 were answered. In turn: a run in which nothing was right, the same one
+    gone on with, and runs with a right answer in the first cell.
+    """
+    counts = {"status": "failed", "requests": 20, "answered": 15, "wrong": 5, "errors": {"500": 10, "timeout": 5}}
+    first: dict[str, object] = {}
+
+    def measured(entries: Sequence[Entry], block: int, *_: object) -> list[CellResult]:
+        cells = journal.measure_in_slices(entries, block)
+        return [replace(one, **counts, **(first if len(journal.measured) == 1 else {})) for one in cells]
+
+    monkeypatch.setattr(experiment, "measure_in_slices", measured)
+    journal.change_plan(replace(TINY, blocks=7))
+    run = journal.carry_out()
+    assert [cell.block for cell in run.cells] == [1] * 4 + [2] * 4
+    assert [cell.block for cell in journal.carry_out(run).cells] == [block for block in (1, 2, 3, 4) for _ in range(4)]
+    counts = {"status": "failed", "requests": 20, "answered": 15, "errors": {"500": 14, "timeout": 5}}
+    assert len(journal.carry_out().cells) == 28
+
+
 # ---- going on ------------------------------------------------------------------------------------------------------
 
 

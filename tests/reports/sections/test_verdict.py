@@ -21,12 +21,13 @@ from core.secret import Redactor, secrets_in
 from core.user_service import App, Command, UserService
 from record.comparison import JudgedRatio
 from record.run_file import RunFile, load
-from reports.document import Document, Section, arm, plain_table
+from reports.document import Document, Section, Table, arm, plain_table
 from reports.parts.headline import gains, headline, main_headline
 from reports.parts.run_words import command_line, more_blocks_command
 from reports.render.html import page
-from reports.sections.capacity import verdict_text
+from reports.sections.capacity import section, verdict_text
 from reports.view import View
+from tests.analysis.searches import searched, steep
 from tests.analysis.timed_cells import in_blocks, steady
 from tests.config.planning import COMMAND_LINE, planned, service_of
 from tests.reports.sample import run_of, set_plan, with_load
@@ -176,6 +177,13 @@ def test_a_name_with_an_underscore_beside_a_marker_is_no_mark_up() -> None:
     shown = plain_table(message("Runs"), [message("Run")], [[arm("A: tmp/cmp_a", 0)]])
     document = Document(name="", title=NOTHING, about=(), sections=[Section("runs", NOTHING, tables=[shown])])
     assert "cmp_<wbr>a" in page(document, ENGLISH)
+
+
+def test_latencies_at_the_capacity_have_their_unit_also_where_the_terminal_has_short_heads() -> None:
+    (shown,) = [part for part in section(View(searched(steep, 600))).terminal if isinstance(part, Table)]
+    heads = [(str(one.brief), str(one.over)) for one in shown.columns]
+    assert [one for one in heads if one[0] in ("p50", "p99")] == [("p50", "latency us"), ("p99", "latency us")]
+    assert {over for brief, over in heads if brief not in ("p50", "p99")} == {""}
 
 
 def test_a_search_on_a_busy_machine_says_so_beside_its_verdict() -> None:

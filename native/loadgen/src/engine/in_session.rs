@@ -114,10 +114,14 @@ impl Worker {
             .sessions
             .as_ref()
             .is_some_and(|one| !one.first.is_empty());
+        let may_tell = is_first || !kind.save.is_empty(); // its body may hold values that nobody knows
+        if let (Verdict::Status(code), true) = (verdict, may_tell) {
+            got = format!("status {code}");
+        }
         if let Some(missing) = session.and_then(|session| session.missing.clone()) {
             (got, expected) = (missing, "a value to save".to_owned());
-        } else if *verdict == Verdict::Wrong && (is_first || !kind.save.is_empty()) {
-            got = HIDDEN.to_owned(); // it may hold values that nobody knows
+        } else if *verdict == Verdict::Wrong && may_tell {
+            got = HIDDEN.to_owned();
         } else if matches!(verdict, Verdict::Status(401 | 403)) && has_login && !is_first {
             got += ", after a login";
         }

@@ -76,6 +76,11 @@ fn hexadecimal(body: &[u8]) -> String {
     Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The first characters of a body, or why it cannot be shown. show: a body as it may be shown.
+pub fn beginning(head: &[u8], body: &[u8], show: impl Fn(&[u8]) -> Vec<u8>) -> String {
+    decoded(head, body).map_or_else(|text| text, |body| shown(&show(&body)))
+}
+
 fn shown(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(SHOWN_BYTES * 4)]);
     let is_unreadable = |letter: &char| *letter == '\u{fffd}' || *letter < ' ' && !letter.is_whitespace();

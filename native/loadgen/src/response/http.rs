@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
-use super::body::Body;
+use super::body::{Body, beginning};
 use super::chunks::{Chunks, Progress};
 use super::head::{Head, Length, parse};
 use crate::limits::{
@@ -171,7 +171,8 @@ impl Http {
     }
 
     fn take_body(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
-        let keeps = expect.keeps_body();
+        // the body of another status is shown, and may name the cause
+        let keeps = expect.keeps_body() || expect.body.is_some() && self.head.status != expect.status;
         self.coded_bytes += data.len() as u64;
         let (body, body_bytes) = (&mut self.body, &mut self.body_bytes);
         let mut take = |piece: &[u8]| {
@@ -231,7 +232,11 @@ impl Http {
     pub fn difference(&self, expect: &HttpExpect, show: impl Fn(&[u8]) -> Vec<u8>) -> Option<(String, String)> {
         let body = expect.body.as_ref()?;
         if self.head.status != expect.status {
-            return Some((format!("status {}", self.head.status), expect.status.to_string()));
+            let mut got = format!("status {}", self.head.status);
+            if !self.body.is_empty() {
+                got = format!("{got}: {}", beginning(&self.known, &self.body, show));
+            }
+            return Some((got, expect.status.to_string()));
         }
         if expect.is_grpc && self.grpc_status() != "0" {
             return Some((format!("grpc-status {}", self.grpc_status()), "grpc-status 0".to_owned()));
