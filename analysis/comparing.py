@@ -72,6 +72,10 @@ def _comparison(
     details: Details,
 ) -> Comparison:
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
+    told = _beside_others(verdict, beside)
+    # the reason of the verdict may name the other processes, and then no note repeats them
+    is_told = told is not verdict or verdict.obstacle.code == BUSY
+    known = [beside.marks] if beside and is_told else []
     below, above = ([*by_block.values()] for by_block in pair.arms)
     # a pair over all settings has no cells of its own, so these figures and its notes are empty
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
@@ -81,7 +85,7 @@ def _comparison(
         *shape_confounds(step, (below, above)),
     ]
     return Comparison(
-        **vars(_beside_others(verdict, beside)),
+        **vars(told),
         system=pair.setting.system,
         params=pair.setting.params,
         numerator=step.numerator,
@@ -91,7 +95,10 @@ def _comparison(
         # of two settings, the A/A of the numerator's
         noise_floor=floors.get([pair.setting, *pair.sides][-1].key),
         confounds=[] if step.name in ("aa", *OF_VALUES) else differs,
-        notes=[*full(used, in_use, cells), *_notes(pair, run)],
+        notes=[
+            *full(used, in_use, cells),
+            *(note for note in _notes(pair, run) if note not in known),
+        ],
         saturation=used,
         cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
