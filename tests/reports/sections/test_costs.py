@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from analysis.gates import saturation
-from reports.document.model import Datum
 from reports.sections import costs
 from reports.view import View
 from tests.reports.sample import MS, SMALL, cell_of, client_of, measured, run_of, with_services
@@ -35,13 +34,13 @@ def test_the_bars_of_all_settings_have_one_scale() -> None:
     """One setting takes 100 ms of CPU time for its requests, and another one 200 ms."""
     cells = [
         with_services(
-            measured(cell_of("2", "3.14t", SMALL | {"NUM_WORKERS_PER_API_SERVICE": threads}), 1, [1000 * MS]),
+            measured(cell_of("2", "3.14t", {**SMALL, "NUM_WORKERS_PER_API_SERVICE": threads}), 1, [1000 * MS]),
             cpu_user_ns=threads * 100 * MS, cpu_system_ns=0,
         )
         for threads in (1, 2)
     ]  # fmt: skip
     times, _ = costs.section(View(run_of(cells))).tables
-    strips = [cell.strip for _, cell, *_ in times.lines if isinstance(cell, Datum) and cell.strip]
+    strips = [cell.strip for _, cell, *_ in times.lines if cell.strip]
     longest = [strip.bars[-1][1] for strip in strips]
     assert longest[1] == pytest.approx(2 * longest[0])
     assert [strip.high for strip in strips] == [longest[1]] * 2
