@@ -72,6 +72,7 @@ def _comparison(
     details: Details,
 ) -> Comparison:
     cells, step, beside = pair.cells, pair.step, others(pair.cells)
+    verdict = _beside_others(verdict, beside)
     below, above = ([*by_block.values()] for by_block in pair.arms)
     # a pair over all settings has no cells of its own, so these figures and its notes are empty
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
@@ -81,7 +82,7 @@ def _comparison(
         *shape_confounds(step, (below, above)),
     ]
     return Comparison(
-        **vars(_beside_others(verdict, beside)),
+        **vars(verdict),
         system=pair.setting.system,
         params=pair.setting.params,
         numerator=step.numerator,
@@ -91,7 +92,7 @@ def _comparison(
         # of two settings, the A/A of the numerator's
         noise_floor=floors.get([pair.setting, *pair.sides][-1].key),
         confounds=[] if step.name in ("aa", *OF_VALUES) else differs,
-        notes=[*full(used, in_use, cells), *_notes(pair, run)],
+        notes=[*full(used, in_use, cells), *_notes(pair, run, verdict)],
         saturation=used,
         cores_in_use=in_use,
         disturbed=sum(bool(cell.disturbances) for cell in cells) / len(cells) if cells else None,
@@ -118,12 +119,16 @@ def _beside_others(verdict: Verdict, seen: Others | None) -> Verdict:
     return replace(verdict, why=message("{why}; {others}", why=verdict.why, others=seen.marks))
 
 
-def _notes(pair: Pair, run: Run) -> list[Message]:
-    """Return notes on what influenced the measurements of a pair."""
-    cells = pair.cells
+def _notes(pair: Pair, run: Run, verdict: Verdict) -> list[Message]:
+    """Return notes on what influenced the measurements of a pair, without the other processes if
+    the reason of its *verdict* names them.
+    """
+    cells, seen = pair.cells, others(pair.cells)
+    is_told = seen and (verdict.obstacle.code == BUSY or seen.marks in verdict.why.args.values())
+    known = [seen.marks] if seen and is_told else []
     return [
         *_uncounted(pair),
-        *disturbances(cells),
+        *(note for note in disturbances(cells) if note not in known),
         *background(cells),
         *connection_notes(cells, run),
         *[DEPENDENT] * depends(dependence(pair.ratios)),

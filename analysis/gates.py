@@ -116,8 +116,8 @@ def mixed(cells: Sequence[CellResult]) -> Message:
     codes = {cell.code for cell in cells}
     if len(codes) > 1:
         return message(
-            "the compared cells were measured with {count} different versions of gilscope's code, "
-            "because the run was continued with --resume",
+            "the compared cells were measured with {count} different versions of the code of "
+            "gilscope or of the services, because the run was continued with --resume",
             count=len(codes),
         )
     if len({bool(cell.turns.slices) for cell in cells}) > 1:

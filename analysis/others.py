@@ -25,6 +25,7 @@ MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is mar
 MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so
 MOST_BUSY = 0.25  # of the cores; a verdict must hold without the blocks in which others used more
 MOST_NAMED = 3  # busiest processes in Others.busiest
+LEAST_NAMED = 0.0005  # of the cores; a smaller share would be shown as 0.0%
 # the name in top and /proc/stat for CPU time that the host of a virtual machine took
 STEAL = "steal"
 
@@ -62,10 +63,11 @@ class Others:
         """A clause: 'other processes used 46 % of the cores while clients were timed (python3 41 %,
         sshd 2 %)'.
         """
+        named = {name: share for name, share in self.busiest.items() if share >= LEAST_NAMED}
         said = message(
             "other processes used {share} of the cores while clients were timed{names}",
             share=_percent(self.share),
-            names=_named(self.busiest),
+            names=_named(named),
         )
         if not self.neighbours:
             return said

@@ -190,10 +190,12 @@ def robust(verdict: Verdict, undisturbed: Verdict, cells: Sequence[CellResult]) 
     why = message(
         "{used}. Without the blocks in which other processes used more than {most:.0%}, and "
         "with all other times corrected for the cores that these processes took, the verdict "
-        "would be: {word}. Measure again when the machine is quiet",
-        code=BUSY, used=seen.used, most=MOST_BUSY, word=undisturbed.word,
+        "would be: {word} instead of {all}. Measure again when the machine is quiet",
+        used=seen.used, most=MOST_BUSY, word=undisturbed.word, all=verdict.word,
     )  # fmt: skip
-    return _changed(verdict, "inconclusive", why)
+    # reports name the processes and their shares once for all comparisons
+    short = message("other processes decide the verdict", code=BUSY)
+    return replace(_changed(verdict, "inconclusive", why), obstacle=short)
 
 
 def _withheld(pair: Pair, verdict: Verdict, not_judged: Message) -> Verdict:

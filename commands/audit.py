@@ -1,11 +1,12 @@
 """The command audit: find packages that are not ready for the free-threaded build.
 
 lab/project/package_audit.py installs and imports the packages, and finds their problems. This
-module
-reads the flags and shows the findings, as JSON or as a report in Markdown.
+module reads the flags and shows the findings: as JSON, as a report in Markdown or, at a terminal,
+only those that are not ready.
 """
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 from reports.document import Document, Section
 from reports.render.markdown import markdown
-from reports.tables import col, table
+from reports.tables import Col, col, table
 
 # The text of RUNTIME names this default, too.
 DEFAULT_RUNTIME = "3.14t"
@@ -61,13 +62,22 @@ def main(arguments: Sequence[str]) -> int:
         raise BadInput("Name either a folder, or packages with --requirement or --package.")
     file = Path(flags["folder"] or flags["requirement"] or ".")
     asked = read_requirements(flags["package"] or file, interpreter.name.version)
+    output.note("Each package is installed and imported, which can take a minute.")
     findings = audit(asked, interpreter)
     if flags["json"]:
         text = json.dumps(to_document(findings, interpreter), indent=1)
     else:
         document = audit_document(findings, interpreter.name, interpreter.facts["version"])
+        if sys.stdout.isatty():
+            output.print_section(document.sections[0])
+            return _status(findings)
         text = markdown(document, output.language).rstrip("\n")
     print(output.redactor.text(text))  # errors of pip may contain the password of an index
+    return _status(findings)
+
+
+def _status(findings: Sequence[PackageFinding]) -> int:
+    """Return the exit status: 3 if a package is not ready."""
     return 0 if all(finding.passes for finding in findings) else 3
 
 
@@ -100,29 +110,34 @@ def audit_document(findings: Sequence[PackageFinding], runtime: str, version: st
         version=version,
     )
     reasons = tuple(
-        message("{package}: {detail}", package=finding.package, detail=problem.detail)
+        output.redactor.message(
+            message("{package}: {detail}", package=finding.package, detail=problem.detail)
+        )
         for finding in findings
         for problem in finding.problems
     )
     name = message("Packages")
+    cols: list[Col[PackageFinding]] = [
+        col("package", "package"),
+        col("version", "version"),
+        col("verdict", verdict),
+        col("needed by", lambda finding: ", ".join(finding.needed_by)),
+    ]
+    modules: Col[PackageFinding] = col("modules", lambda finding: ", ".join(finding.modules))
+    notes = (summary(findings), *([_left_out(len(pure))] if pure else []))
+    not_ready = [one for one in findings if one.problems]
     section = Section(
         key="packages",
         title=name,
         tables=(
             table(
-                name,
-                [
-                    col("package", "package"),
-                    col("version", "version"),
-                    col("verdict", verdict),
-                    col("needed by", lambda finding: ", ".join(finding.needed_by)),
-                    col("modules", lambda finding: ", ".join(finding.modules)),
-                ],
-                [(NOTHING, [finding for finding in findings if finding not in pure])],
+                name, [*cols, modules], [(NOTHING, [one for one in findings if one not in pure])]
             ),
         ),
         parts=(Section(key="reasons", title=message("Reasons"), sentences=reasons),),
-        notes=(summary(findings), *([_left_out(len(pure))] if pure else [])),
+        notes=notes,
+        # the packages that pass, and the modules, would fill several screens
+        terminal=(table(name, cols, [(NOTHING, not_ready)]), *reasons, notes[0]),
     )
     return Document(name=str(title), title=title, about=(), sections=(section,), has_cells=False)
 

@@ -15,8 +15,8 @@ from core.program import RUNS, RUNS_FOLDER
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command `list`, which shows the saved runs of a folder. Return its exit status: 0."""
+    from reports.render.console import terminal
     from reports.render.listing import print_list, saved_runs
-    from reports.render.terminal import terminal
 
     parser = output.parser("list")
     parser.add_names(

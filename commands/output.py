@@ -86,7 +86,8 @@ class Output:
 
     def print_section(self, section: "Section") -> None:
         """Print a section of a report on standard output, as it is: no secrets are looked for."""
-        from reports.render.terminal import print_section, terminal
+        from reports.render.console import terminal
+        from reports.render.terminal import print_section
 
         print_section(section, terminal(), self.language)
 

@@ -25,7 +25,8 @@ from core.messages import NOTHING, SENTENCES, Message, chained, listed, message
 from lab.machine import host
 from record.run_file import plain
 from reports.document import Table
-from reports.render.terminal import print_table, terminal
+from reports.render.console import terminal
+from reports.render.terminal import print_table
 from reports.tables import Col, col, table
 
 _seconds = "{:.1f} s".format

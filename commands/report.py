@@ -75,7 +75,8 @@ def _print(written: Written) -> None:
 
     from reports.document import Section
     from reports.parts.answer import with_page
-    from reports.render.terminal import print_section, terminal
+    from reports.render.console import terminal
+    from reports.render.terminal import print_section
     from reports.sections import sections
 
     console = terminal()

@@ -238,7 +238,7 @@ class UserService:
         own["requests"] = RequestPlan.from_json(own["requests"])
         if "variants" in own:
             own["variants"] = {name: _command(one) for name, one in own["variants"].items()}
-        targets = tuple(Target(**target) for target in known.get("targets", ()))
+        targets = tuple(Target(**target) for target in known.pop("targets", ()))
         return cls(**own, start=targets or _command(known))
 
 

@@ -51,7 +51,12 @@ from reports.parts.headline import (
     ratio_text,
     tails_text,
 )
-from reports.parts.run_words import command_line, missing_runtimes, more_blocks_command
+from reports.parts.run_words import (
+    command_line,
+    missing_runtimes,
+    more_blocks_command,
+    order_words,
+)
 from reports.tables import Col, col, table
 from reports.view import View
 
@@ -100,6 +105,7 @@ def answer(view: View) -> list[Message | Table]:
         (message("Why"), why),
         (message("Latency"), chained([latency, *_opposed(rest, view)], SENTENCES)),
         (message("Program"), view.beside),
+        (message("Order"), _order(view)),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), reason) for reason in missing_runtimes(view)),
         (message("Next"), _next(view)),
@@ -112,6 +118,13 @@ def answer(view: View) -> list[Message | Table]:
         *body,
         labelled(note for note in notes if note[1]),
     ]
+
+
+def _order(view: View) -> Message:
+    """Return that the runtimes took no turns in time slices, if only the measurements showed it."""
+    made = {cell.turns.slices for cell in view.run.cells if cell.turns.slices}
+    is_slow = view.plan.method.slices and made == {1}
+    return message("{reason}.", reason=order_words(view)) if is_slow else NOTHING
 
 
 def _repeat(reason: Message) -> Message:

@@ -136,7 +136,10 @@ def _check_code(view: View) -> Check:
             before, after = (environments.get(one.environment, {}) for one in (base, cell))
             changes += code_changes(codes.get(cells[0].code, {}), codes.get(cell.code, {}))
             changes += environment_changes(before, after, cell.runtime)
-    seen = message("all measurements used version {state} of gilscope's code", state=cells[0].code)
+    seen = message(
+        "all measurements used version {state} of the code of gilscope and of the services",
+        state=cells[0].code,
+    )
     if changed:
         seen = message(
             "{count} of {all} measurements used different code, packages or programs: {changes}",

@@ -17,12 +17,11 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from analysis.settings import service_names
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import BadInput, Message, message
 from record.run_file import load
 from record.saved_run import FILE_NAME
-from reports.render.terminal import wrapped
+from reports.render.console import wrapped
 
 NO_VERDICT = message("the run has no saved comparison")
 HEADS = (
@@ -87,10 +86,12 @@ def _read(folder: Path) -> SavedRun:
         run = load(folder)
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
+    service = run.plan.user_service  # analysis/settings.py would import numpy for a list
+    is_named = service and service.command and run.plan.name == service.name
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
-        plan=service_names(run.plan.user_service).get(run.plan.name, run.plan.name),
+        plan=service.label if service and is_named else run.plan.name,
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),

@@ -32,7 +32,7 @@ from core.cell import Cell, Value
 from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
 from record.saved_run import CellResult
-from reports.render.terminal import terminal
+from reports.render.console import terminal
 
 BAR_WIDTH = 12  # columns of the terminal
 LONGER = 1.1  # times of measurements whose ratio is below this count as equal

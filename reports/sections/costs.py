@@ -101,11 +101,11 @@ def _total_us(row: Row) -> float:
 
 
 def _times(arm: Col[Row], view: View) -> Table:
-    """Return a table with a stacked bar of the time per request for each runtime. Each setting has
-    its own scale.
+    """Return a table with a stacked bar of the time per request for each runtime. All settings
+    share a scale.
     """
     timed = view.groups_with(attrgetter("figures"))
-    longest = {rows[0].key: max(map(_total_us, rows)) for _, rows in timed if rows}
+    longest = max((_total_us(row) for _, rows in timed for row in rows), default=0.0)
 
     def bar(row: Row) -> Datum:
         parts = _parts(row)
@@ -118,7 +118,7 @@ def _times(arm: Col[Row], view: View) -> Table:
         ]
         tip = ", ".join(f"{name} {size_us:.1f}" for name, size_us in parts.items())
         # 1.0 if nothing is known: a scale needs a length
-        strip = Strip(high=longest[row.key] or 1.0, bars=bars, tip=f"{row.runtime}: {tip} us")
+        strip = Strip(high=longest or 1.0, bars=bars, tip=f"{row.runtime}: {tip} us")
         return Datum(strip=strip, cells=row.trace)
 
     return table(

@@ -22,6 +22,7 @@ from analysis.causes import (
     bound_of_lock,
     gain_words,
     lock_profiles,
+    place_of,
     python_profiles,
     row_of,
     share_of_time,
@@ -31,7 +32,9 @@ from analysis.causes import (
 from analysis.causes import LOCKS as LOCK_TYPES
 from analysis.formats import milliseconds, percent, tenths, whole_percent
 from analysis.pause_shares import COLLECTION, pauses
-from core.messages import NOTHING, SENTENCES, Message, chained, message
+from analysis.settings import setting_of
+from core.messages import NOTHING, SENTENCES, Message, chained, listed, message
+from record.comparison import Setting
 from reports.document import Section
 from reports.tables import Col, col, frame_text, table
 from reports.view import View
@@ -114,7 +117,8 @@ def causes(view: View) -> list[Cause]:
     """
     found = [*_collecting(view), *_waiting(view)]
     for profile in lock_profiles(view.run):
-        found += [*_contended(profile, view), *_stops(profile, view), *_shared_counts(profile)]
+        found += [*_contended(profile, view), *_stops(profile, view)]
+        found += _shared_counts(profile, view)
     return found
 
 
@@ -127,7 +131,7 @@ def _collecting(view: View) -> Iterator[Cause]:
             found = message(
                 "{runtime}: garbage collections take {share} of the time, and up to {longest} ms "
                 "each",
-                runtime=each.row.runtime,
+                runtime=_named(each.row.runtime, each.row, view),
                 share=percent(each.share),
                 longest=milliseconds(each.longest_ns),
             )
@@ -138,14 +142,17 @@ def _collecting(view: View) -> Iterator[Cause]:
 
 def _waiting(view: View) -> Iterator[Cause]:
     """Yield the source lines at which threads wait longest for a lock, as measured by `--profile
-    python`.
+    python`, without those whose lock or pause `--profile locks` knows.
     """
     for profiles in python_profiles(view.run):
         for profile in profiles:
+            known = _known_places(profile, view)
             for wait in waits(profile, profiles)[:MOST_LINES]:
+                if wait.place in known:
+                    continue
                 found = message(
                     "{runtime}: threads wait for a lock at {place} for {share} of the time",
-                    runtime=wait.runtime,
+                    runtime=_named(wait.runtime, setting_of(profile), view),
                     place=f"{wait.place} in {wait.function}",
                     share=percent(wait.share.value),
                 )
@@ -153,52 +160,78 @@ def _waiting(view: View) -> Iterator[Cause]:
                 yield Cause(found, _page_of_file(wait.file, LOCKS), gain)
 
 
+def _known_places(profile: Profile, view: View) -> set[str]:
+    """Return the lines that the findings of `--profile locks` on the same processes are about."""
+    found: list[Profile] = []
+    for other in lock_profiles(view.run):
+        if all(other.get(key) == profile.get(key) for key in ("system", "params", "runtime")):
+            found += [*_notable(other), *_stopping(other)]
+    return {place_of(line["stack"][0]) for line in found if line.get("stack")}
+
+
+def _named(runtime: str, of: Setting, view: View) -> Message | str:
+    """Return a runtime, with what distinguishes the setting if the run has several."""
+    several = len({row.system for row in view.rows}) > 1
+    where = view.settings.where(of) if several else view.settings.values(of)
+    return listed([runtime, where]) if where and len(view.groups) > 1 else runtime
+
+
+def _notable(profile: Profile) -> list[Profile]:
+    """Return the contended locks of a profile that threads wait for in a notable share of time."""
+    return [line for line in _sampled(profile["contended"]) if line["share"] >= NOTABLE_SHARE]
+
+
+def _stopping(profile: Profile) -> list[Profile]:
+    """Return the lines of a profile that stop the world, if that is notable and frequent."""
+    if share_of_time(profile, "stopping_ns") < NOTABLE_SHARE or stops_per_request(profile) < OFTEN:
+        return []
+    return _sampled(profile["stopping"])
+
+
 def _contended(profile: Profile, view: View) -> Iterator[Cause]:
-    for line in _sampled(profile["contended"]):
-        if line["share"] >= NOTABLE_SHARE:
-            found = message(
-                "{runtime}: threads wait for {lock} at {place} for {share} of the time",
-                runtime=profile["runtime"],
-                lock=Message.from_json(line["lock"]),
-                place=_place(line),
-                share=percent(line["share"]),
-            )
-            gain = bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]])
-            yield Cause(found, _page_of_file(_file(line), _page_of_owner(line["owner"])), gain)
+    for line in _notable(profile):
+        found = message(
+            "{runtime}: threads wait for {lock} at {place} for {share} of the time",
+            runtime=_named(profile["runtime"], setting_of(profile), view),
+            lock=Message.from_json(line["lock"]),
+            place=_place(line),
+            share=percent(line["share"]),
+        )
+        gain = bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]])
+        yield Cause(found, _page_of_file(_file(line), _page_of_owner(line["owner"])), gain)
 
 
 def _stops(profile: Profile, view: View) -> Iterator[Cause]:
     """Yield the stop-the-world pauses of a profile. All are one cause, which names the line with
     the longest time.
     """
-    per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
-    for line in _sampled(profile["stopping"])[:1]:
-        if share >= NOTABLE_SHARE and per_request >= OFTEN:
-            stood = profile["stood_ns"] / max(1, profile["watched_ns"])
-            found = message(
-                "{runtime}: each request causes {times} stop-the-world pauses, {of_these} of "
-                "them at {place}. Threads spend {share} of the requests' time on pausing, "
-                "and stand still for another {stood}",
-                runtime=profile["runtime"],
-                times=tenths(per_request),
-                of_these=whole_percent(line["share"] / share),
-                place=_place(line),
-                share=percent(share),
-                stood=percent(stood),
-            )
-            page = _page_of_file(_file(line), "docs/why.md#stop-the-world-pauses")
-            gain = bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None)
-            yield Cause(found, page, gain)
+    share = share_of_time(profile, "stopping_ns")
+    for line in _stopping(profile)[:1]:
+        stood = profile["stood_ns"] / max(1, profile["watched_ns"])
+        found = message(
+            "{runtime}: each request causes {times} stop-the-world pauses, {of_these} of "
+            "them at {place}. Threads spend {share} of the requests' time on pausing, "
+            "and stand still for another {stood}",
+            runtime=_named(profile["runtime"], setting_of(profile), view),
+            times=tenths(stops_per_request(profile)),
+            of_these=whole_percent(line["share"] / share),
+            place=_place(line),
+            share=percent(share),
+            stood=percent(stood),
+        )
+        page = _page_of_file(_file(line), "docs/why.md#stop-the-world-pauses")
+        gain = bound(row_of(view.rows, profile), view.run, min(1.0, share + stood), None)
+        yield Cause(found, page, gain)
 
 
-def _shared_counts(profile: Profile) -> Iterator[Cause]:
+def _shared_counts(profile: Profile, view: View) -> Iterator[Cause]:
     counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
     if counted >= NOTABLE_SHARE and profile["cpu_samples"] * counted >= LEAST_SAMPLES:
         found = message(
-            "{runtime}: counting references to shared objects takes at least {share} of CPU "
-            "time",
-            runtime=profile["runtime"], share=percent(counted),
-        )  # fmt: skip
+            "{runtime}: counting references to shared objects takes at least {share} of CPU time",
+            runtime=_named(profile["runtime"], setting_of(profile), view),
+            share=percent(counted),
+        )
         yield Cause(found, "docs/why.md#reference-counts")
 
 

@@ -16,6 +16,7 @@ from analysis.decisions import more_blocks
 from analysis.gates import FAILED
 from analysis.judging import amount
 from analysis.metrics import THROUGHPUT
+from analysis.pair_verdicts import BUSY
 from core.messages import (
     NOTHING,
     SEMICOLON,
@@ -127,7 +128,11 @@ def _open_sentences(view: View) -> Iterator[Message]:
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
         # If too many blocks are needed, the why of a comparison says so, and its obstacle does not.
-        is_hopeless = one.verdict == "inconclusive" and one.blocks_needed is None
+        is_hopeless = (
+            one.verdict == "inconclusive"
+            and one.blocks_needed is None
+            and one.obstacle.code != BUSY
+        )
         # The headline gives such a reason in full, except one of FAILED, which it shortens.
         is_in_headline = (
             one.verdict == "invalid" and one.obstacle == one.why and one.why.code != FAILED

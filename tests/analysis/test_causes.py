@@ -71,6 +71,31 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
         assert sentence == f"{bounded} What may help: docs/why.md#python-locks."
 
 
+@pytest.mark.parametrize(("kind", "of_locks"), [("contended", PROFILES["locks"]), ("stopping", PROFILES["stops"])])
+def test_a_line_that_both_profiles_know_is_one_cause(kind: str, of_locks: dict[str, Any]) -> None:
+    """The profile of locks knows why its threads wait; the other line is in the profile of Python only."""
+    made = run(400, **of_locks)
+    (known,) = made.profiles
+    (frame,) = known[kind][0]["stack"]
+    lines = [{**frame, "line": line, "waits": {"lock": [50] * 20}, "states": {}} for line in (143, 7)]
+    python = {**known, "kind": "python", "lines": lines, "batches": [100] * 20, "rate_hz": 100}
+    made.profiles = [python, known]
+    other, one = [str(cause.found) for cause in lost_time.causes(View(made))]
+    assert f"{frame['file']}:7 " in other
+    assert f"{frame['file']}:143 " in one
+    assert ("pauses" in one) == (kind == "stopping")
+    made.profiles = [python, {**known, "runtime": "3.14"}]
+    assert len(lost_time.causes(View(made))) == 3
+
+
+def test_a_cause_names_its_setting_if_there_are_several() -> None:
+    cells = [cell_of("2", "3.14t", {"NUM_CLIENTS": clients}) for clients in (1, 2)]
+    made = run_of([measured(cell, block, [999 * MS]) for cell in cells for block in (1, 2)], runtimes=["3.14t"])
+    made.profiles = [{**PROFILES["locks"], "params": cell.params} for cell in cells]
+    said = [str(cause.found).partition(": ")[0] for cause in lost_time.causes(View(made))]
+    assert said == ["3.14t, NUM_CLIENTS 1", "3.14t, NUM_CLIENTS 2"]
+
+
 @pytest.mark.parametrize(("owner", "files", "about"), PROFILES["pages"])
 def test_a_cause_links_to_the_paragraph_on_it(owner: str, files: str, about: str) -> None:
     known, kind = (PROFILES["stops"], "stopping") if owner == "stops" else (PROFILES["locks"], "contended")

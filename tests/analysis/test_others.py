@@ -51,6 +51,11 @@ def test_what_the_host_of_a_virtual_machine_took_counts_as_used_by_others() -> N
     assert seen
     assert seen.share == pytest.approx(0.15)
     assert seen.busiest == pytest.approx({"make": 0.1, "steal": 0.05})
+    hardly = others([replace(first, machine={"steal": 0.0004}), second])
+    assert hardly
+    assert str(hardly.used).endswith(
+        " (make 10%); processes named with --neighbour are counted separately (postgres 10%)"
+    )
 
 
 def test_of_several_hosts_the_busiest_counts() -> None:
@@ -70,6 +75,7 @@ def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
     (one,) = busy.comparisons
     assert ", while other processes used the CPU: " in str(headline(one, {}))
     assert str(one.why).endswith("used more than 5% of the cores in 4 of 9 blocks")
+    assert not any("blocks" in str(note) for note in one.limits)  # the page shows them beside the reason
     for one_view, state in ((view, "passed"), (busy, "warning")):
         (line,) = [line for line in lines_of(section(one_view).tables[0]) if "quiet" in line[0]]
         assert state in line[1]
@@ -94,6 +100,8 @@ def test_a_verdict_beside_processes_that_used_half_of_the_cores_in_every_block_i
     used, without, *_ = str(one.why).split(". ")
     assert used == "other processes used 52% of the cores while clients were timed (make 52%)"
     assert without.startswith("Without the blocks in which other processes used more than 25%")
+    assert not one.limits
+    assert str(one.obstacle) == "other processes decide the verdict"
 
 
 def test_a_verdict_that_the_quiet_blocks_alone_give_too_is_kept_with_the_words_on_a_busy_machine() -> None:
@@ -106,7 +114,8 @@ def test_a_verdict_that_the_load_beside_one_arm_explains_is_withheld() -> None:
     """The second arm has 12 % less throughput, and in all of its measurements others used 13 % of the cores."""
     one = loaded([0.01] * 10, 0.88, [0.13] * 10)
     assert one.verdict == "inconclusive"
-    assert "the verdict would be: equivalent" in str(one.why)
+    assert "the verdict would be: equivalent instead of slower" in str(one.why)
+    assert str(headline(one, {})).endswith(" the requests of 3.14 (other processes decide the verdict).")
     assert loaded([0.13] * 10, 0.88).verdict == "slower"
 
 

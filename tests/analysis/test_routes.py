@@ -17,12 +17,12 @@ from core.languages import ENGLISH
 from core.request_plan import Request
 from record.child_lines import RouteCounts
 from record.saved_run import Run
-from reports.document.model import Table
-from reports.document.shapes import POOLED
+from reports.document import Table
 from reports.exports.texts import route_lines, routes_sheet
 from reports.parts.headline import headline
 from reports.sections.results import table
 from reports.sections.routes import section
+from reports.tables import POOLED
 from reports.view import View
 from tests.analysis.timed_cells import by_step, timed
 from tests.reports.sample import MS, cell_of, histogram_of, measured, run_of, with_service

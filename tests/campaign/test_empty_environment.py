@@ -101,8 +101,10 @@ class Product:
         (place / "pins.txt").write_text("\n".join(pins))
         must([tool, "build", "-q", "--wheel", "--out-dir", place, REPOSITORY], GILSCOPE_PURE="1")
         (self.wheel,) = place.glob("*.whl")
-        flags = f"-q --compile-bytecode --constraint {place}/pins.txt --python {python}".split()
+        # by default, uv makes hard links: chmod and chown below would change its cache and all other environments
+        flags = f"-q --compile-bytecode --link-mode copy --constraint {place}/pins.txt --python {python}".split()
         must([tool, "pip", "install", *flags, f"gilscope @ file://{self.wheel}"])
+        assert not linked(self.environment)
         subprocess.run(["chmod", "-R", "a-w,a+rX", self.environment], check=True)
         if os.geteuid() == 0:
             subprocess.run(["chown", "-R", str(INSTALLER), self.environment], check=True)
@@ -144,6 +146,11 @@ def state(root: Path) -> dict[Path, tuple[int, int]]:
     """Return size and time of change of every file below *root*."""
     looks = {path: path.lstat() for path in root.rglob("*") if not path.is_dir()}
     return {path: (look.st_size, look.st_mtime_ns) for path, look in looks.items()}
+
+
+def linked(root: Path) -> list[Path]:
+    """Return the files below *root* that other folders share, so that whoever changes them changes those, too."""
+    return [path for path in root.rglob("*") if stat.S_ISREG((look := path.lstat()).st_mode) and look.st_nlink > 1]
 
 
 def add_application(folder: Path, name: str) -> None:

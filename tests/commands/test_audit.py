@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from commands.audit import audit_document, main
-from core.messages import BadInput
-from lab.project.package_audit import PackageFinding
+from core.messages import BadInput, verbatim
+from lab.project.package_audit import PackageFinding, Problem
 from lab.python import uv
+from reports.document import Table
 from tests.conftest import runtime_or_skip
 from tests.lab.wheels import wheel
 
@@ -52,6 +53,18 @@ def test_the_table_has_all_packages_but_dependencies_in_pure_python_and_says_how
     assert [str(line[0].words) for line in lines] == ["asked", "compiled"]
     assert str(section.notes[1]).startswith("The other 2 packages are dependencies in pure Python")
     assert len(audit_document(findings[:2], "3.14t", "3.14.0").sections[0].notes) == 1
+
+
+def test_a_terminal_shows_the_packages_that_are_not_ready_with_their_reasons() -> None:
+    why = Problem(kind="no wheel", detail=verbatim("none"))
+    findings = [PackageFinding(package="fine"), PackageFinding(package="old", needed_by=("fine",), problems=(why,))]
+    (section,) = audit_document(findings, "3.14t", "3.14.0").sections
+    shown, *sentences = section.terminal
+    assert isinstance(shown, Table)
+    assert [[str(one.words) for one in line] for line in shown.lines] == [["old", "", "no wheel", "fine"]]
+    assert [str(one).partition(". ")[0] for one in sentences] == [
+        "old: none", "1 of 2 packages is not ready for the free-threaded build",
+    ]  # fmt: skip
 
 
 REFUSED = {

@@ -50,6 +50,7 @@ def test_variants_with_packages_of_their_own_used_the_same_code() -> None:
         for name in ("old", "new")
     ]
     run = run_of(own, runtimes=["3.14t"])
-    assert states_of(run)["All measurements used the same code and packages"][0] == PASSED
+    state, seen = states_of(run)["All measurements used the same code and packages"]
+    assert (state, seen) == (PASSED, "all measurements used version a of the code of gilscope and of the services")
     run.cells[-1] = replace(run.cells[-1], environment="other")
     assert states_of(run)["All measurements used the same code and packages"][0] == WARNING

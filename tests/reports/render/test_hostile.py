@@ -19,11 +19,12 @@ from reports.compare import members
 from reports.compare.compared_runs import compare_runs, sentence
 from reports.document import Axis, Curve, Document, Figure, Mark, Panel, Section, plain_table, traced, words
 from reports.exports.texts import cells_sheet, rows_sheet
+from reports.render.console import terminal
 from reports.render.figures import page_panels, sheet
 from reports.render.html import page
 from reports.render.markdown import markdown
 from reports.render.progress import display
-from reports.render.terminal import print_section, terminal
+from reports.render.terminal import print_section
 from reports.view import View
 from tests.reports.reading import elements
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of

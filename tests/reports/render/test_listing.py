@@ -12,8 +12,8 @@ from core.languages import ENGLISH
 from record.run_file import RunFile
 from record.saved_run import FILE_NAME, Run
 from reports.parts.headline import main_headline
+from reports.render.console import terminal
 from reports.render.listing import NO_VERDICT, SavedRun, print_list, saved_runs
-from reports.render.terminal import terminal
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import cell_of, faulty, run_of, set_plan
 

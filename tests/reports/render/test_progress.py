@@ -15,8 +15,8 @@ from rich.console import Console
 from record.child_lines import Turns
 from record.saved_run import CellResult
 from reports.render import progress
+from reports.render.console import terminal
 from reports.render.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display, time_left
-from reports.render.terminal import terminal
 from tests.reports.sample import MS, cell_of, faulty, idle, measured
 
 CELL = cell_of("4", "3.14t", {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 1000})

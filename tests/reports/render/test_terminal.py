@@ -12,7 +12,8 @@ from core.languages import ENGLISH
 from core.messages import NOTHING, message, verbatim
 from reports.document import Table
 from reports.parts.answer import labelled
-from reports.render.terminal import print_table, terminal, wrapped
+from reports.render.console import terminal, wrapped
+from reports.render.terminal import print_table
 from reports.tables import col, table
 
 CHINESE = "去掉全局解释锁（GIL）后，系统 4 的速度是原来的 1.31 倍 [1.26, 1.37]；自由线程构建本身多耗时 6 %。"

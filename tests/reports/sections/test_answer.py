@@ -56,10 +56,26 @@ def test_a_caution_on_blocks_that_do_not_count_names_its_setting_if_there_are_se
 
     cells = cells_of("1", {"3.14": 6000, "3.14t": 5000}) + cells_of("2", {"3.14": 6000, "3.14t": 3000})
     cells = [sliced(cell, 500_000_000 if cell.system == "1" and cell.block < 3 else 900_000_000) for cell in cells]
-    (*_, notes) = answer(View(run_of(cells, blocks=9)))
-    assert isinstance(notes, Table)
-    (caution,) = [str(line[-1].words) for line in notes.lines if str(line[0].words) == "Caution"]
+    (caution,) = noted("Caution", run_of(cells, blocks=9))
     assert caution.startswith("System 1, build and GIL: 3.14 → 3.14t: 2 of 9 blocks do not count"), caution
+
+
+def test_services_too_slow_to_take_turns_are_told_at_the_terminal() -> None:
+    """The others take turns, as README says."""
+    cells = cells_of("1", {"3.14": 6000, "3.14t": 5000})
+    said = "runtimes or services measured one after the other, for 0.90 s each: their requests take too long for "
+    for slices, order in ((1, [f"{said}time slices."]), (2, [])):
+        turns = Turns(slices=slices, length_ns=900_000_000)
+        run = run_of([replace(cell, turns=turns) for cell in cells], blocks=9)
+        run.plan = replace(run.plan, method=replace(run.plan.method, slices=True))
+        assert noted("Order", run) == order
+
+
+def noted(label: str, run: Run) -> list[str]:
+    """The notes of the answer that have this label."""
+    (*_, notes) = answer(View(run))
+    assert isinstance(notes, Table)
+    return [str(line[-1].words) for line in notes.lines if str(line[0].words) == label]
 
 
 def next_step(reason: str, request: Request, wrong: int = 0) -> str:
