@@ -1,8 +1,7 @@
 """The command audit: find packages that are not ready for the free-threaded build.
 
 lab/project/package_audit.py installs and imports the packages, and finds their problems. This
-module
-reads the flags and shows the findings, as JSON or as a report in Markdown.
+module reads the flags and shows the findings, as JSON or as a report in Markdown.
 """
 
 import json
