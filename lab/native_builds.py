@@ -37,10 +37,8 @@ BIN = NATIVE_BUILDS / "bin"
 WHEELS = NATIVE_BUILDS / "wheels"
 REASON_FILE = "not-built"  # in the folder of a wheel: why its last build failed
 BUILD_TIMEOUT_S = 1800.0  # of one command of a build
-# how the names of source files end, whose digests tell whether a program has changed
-PROGRAM_SOURCES = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
-# how the paths of an extension's source files end; if one changes, a new wheel is needed
-WHEEL_SOURCES = (".cpp", ".hpp", ".rs", ".py", ".toml", "CMakeLists.txt")
+# how the names of source files end, whose digests tell whether a program or extension has changed
+SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml", ".py")
 BROKEN = "broken"  # message code: a build failed although its tools are installed
 MOST_LINES = 3  # of a failed build's output
 COMPILE_ERROR = "could not compile"  # in the output of cargo
@@ -135,11 +133,12 @@ def missing(name: str) -> Message:
     """
     build = BUILDS.get(name)
     if build is None:
-        needed = message(
+        if shutil.which(name):
+            return NOTHING
+        return message(
             "not installed: {program} is not on PATH (to install it, run: make native-peers)",
             program=name,
         )
-        return NOTHING if shutil.which(name) else needed
     if build.program.exists() and not build.reason_file.exists():
         return may_use(build.program)
     return _missing_tools(build.tools) or _why_not_built(build.reason_file)
@@ -213,21 +212,16 @@ def _make_program(build: Build, lock: int) -> Message:
     if absent := _missing_tools(build.tools):
         return absent
     reason = run_build(build.name, build.commands, lock, build.reason_file, build.folder)
-    if not reason and build.built_file != build.installed_file:
-        _install_file(build.built_file, build.installed_file)
+    place = build.installed_file
+    if not reason and build.built_file != place:
+        # copied beside the old file and renamed, because the old program may be running
+        beside = place.with_name(f".{place.name}.{os.getpid()}")
+        try:
+            shutil.copy2(build.built_file, beside)
+            os.replace(beside, place)
+        finally:  # remove an incomplete copy, for example after "disk full" or Ctrl-C
+            beside.unlink(missing_ok=True)
     return reason
-
-
-def _install_file(made: Path, place: Path) -> None:
-    """Install a program: copy it beside the old file and rename it, because the old program may be
-    running.
-    """
-    beside = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        shutil.copy2(made, beside)
-        os.replace(beside, place)
-    finally:  # remove an incomplete copy, for example after "disk full" or Ctrl-C
-        beside.unlink(missing_ok=True)
 
 
 def _wheel_label(name: str, interpreter: Interpreter) -> Message:
@@ -238,7 +232,7 @@ def _wheel_folder(extension: Extension, interpreter: Interpreter) -> Path:
     """Return the wheel's folder, named by a digest of its sources and of the interpreter's path,
     version and build.
     """
-    own = files_in(NATIVE_SOURCES / extension.name, WHEEL_SOURCES)
+    own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS)
     borrowed = (str(NATIVE_SOURCES / name) for name in extension.borrowed)
     sources = file_digests(chain(own, borrowed), str(NATIVE_SOURCES))
     digest = short_digest((sorted(sources.items()), sorted(interpreter.identity.items())))
@@ -264,9 +258,9 @@ def _make_wheel(extension: Extension, interpreter: Interpreter) -> Message:
         return reason
 
 
-def sources_in(folder: Path) -> Iterator[str]:
-    """Yield the source files of native programs in *folder*."""
-    return files_in(folder, PROGRAM_SOURCES, {*MADE_FOLDERS, "bin"})
+def sources() -> Iterator[str]:
+    """Yield the source files of native programs."""
+    return files_in(NATIVE_SOURCES, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
 
 
 def run_build(

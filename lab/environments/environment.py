@@ -181,7 +181,7 @@ def requirements_file(
     requirements = read(Path(user_file)) if user_file else Requirements()
     replaced = {*map(name_of, overrides)}
     kept = [entry for entry in requirements.entries if name_of(entry) not in replaced]
-    named = {*map(name_of, kept)} | replaced
+    named = replaced.union(map(name_of, kept))
     unnamed = [package for package in packages if name_of(package) not in named] + [*overrides]
     if not unnamed:
         return user_file
@@ -247,7 +247,7 @@ def _install(recipe: Recipe, folder: Path, note: Note | None) -> None:
     doing = message(
         "Installing the packages of {packages} for runtime {name}", packages=label, name=name
     )
-    watch = uv.watcher(note, doing, MAKE_TIMEOUT_S) if note else None
+    watch = note and uv.watcher(note, doing, MAKE_TIMEOUT_S)
     for arguments in _commands(recipe, folder):
         _, failure = uv.run(arguments, MAKE_TIMEOUT_S, variables, watch=watch)
         if failure:
@@ -272,8 +272,8 @@ def _commands(recipe: Recipe, folder: Path) -> Iterator[list[str | Path]]:
     The scripts of a relocatable environment find their interpreter beside themselves after the
     folder is renamed.
     """
-    python = recipe.interpreter.executable
-    yield ["venv", "--no-project", "--relocatable", "--python", python, folder]
+    made_of = recipe.interpreter.executable
+    yield ["venv", "--no-project", "--relocatable", "--python", made_of, folder]
     install: list[str | Path] = ["pip", "install", "--python", folder / "bin" / "python"]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 from packaging.markers import Marker
 
-from core.messages import NOTHING, Json, Message, message
-from lab import processes
+from core.messages import NOTHING, Message, message
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, locked_entry, normalised
+from lab.processes import run_in_parallel, scrubbed_environment
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
@@ -106,7 +106,7 @@ class Trial:
         failure, packages = self._resolve_together(entries)
         if not failure:
             return packages, {}
-        alone = processes.run_in_parallel(lambda entry: self._resolve_together([entry])[0], entries)
+        alone = run_in_parallel(lambda entry: self._resolve_together([entry])[0], entries)
         # in the order of entries, so that zip() fits
         failures = {entry: why for entry, why in zip(entries, alone, strict=True) if why}
         rest = [entry for entry in entries if entry not in failures]
@@ -193,23 +193,21 @@ class Trial:
         """Run a command of uv, with its temporary files in *folder*. Return why it failed, or
         NOTHING.
         """
-        variables = processes.scrubbed_environment() | {"TMPDIR": str(self.folder)}
+        variables = scrubbed_environment() | {"TMPDIR": str(self.folder)}
         return uv.run(arguments, timeout_s, variables)[1]
 
     def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""
         for package in tomllib.loads(lock.read_text("utf-8")).get("packages", []):
-            if "marker" not in package or Marker(package["marker"]).evaluate(self._marker_values):
-                yield _parse_package(package, lock.parent)
-
-
-def _parse_package(package: Json, folder: Path) -> ResolvedPackage:
-    files = [*package.get("wheels", ()), package.get("archive", {})]
-    wheels = (file.get("name") or file.get("path") or file.get("url", "") for file in files)
-    return ResolvedPackage(
-        name=normalised(package["name"]),
-        version=str(package.get("version", "")),
-        requirement=locked_entry(package, folder),
-        is_pure=any(wheel.endswith("-none-any.whl") for wheel in wheels),
-        is_folder="directory" in package,
-    )
+            marker = package.get("marker", "")
+            if marker and not Marker(marker).evaluate(self._marker_values):
+                continue
+            files = [*package.get("wheels", ()), package.get("archive", {})]
+            wheels = (file.get("name") or file.get("path") or file.get("url", "") for file in files)
+            yield ResolvedPackage(
+                name=normalised(package["name"]),
+                version=str(package.get("version", "")),
+                requirement=locked_entry(package, lock.parent),
+                is_pure=any(wheel.endswith("-none-any.whl") for wheel in wheels),
+                is_folder="directory" in package,
+            )

@@ -15,7 +15,7 @@ import re
 import struct
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from time import monotonic_ns
 from typing import NamedTuple
 
@@ -99,7 +99,7 @@ class FrameReader(PythonMemory):
         ]
         # place(frame) returns a SourceLine, or None if the frame does not run Python code
         self.place = cache(self._find_line)
-        self._variable_at = cache(partial(_variable_of, pid))
+        self._variable_at = cache(self._find_variable)
         self._type_name = cache(self._find_type_name)
 
     def stacks(self) -> Iterator[ThreadStack]:
@@ -154,10 +154,8 @@ class FrameReader(PythonMemory):
             size_bytes = min(self.field(table, "bytes.ob_size"), _LONGEST_LINES)
             table_bytes = self.read(table + offsets["bytes.ob_sval"], size_bytes)
             line = _line(table_bytes, first, frame.instruction - start)
-            file, function = (
-                self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname")
-            )
-            return SourceLine(file, line, function)
+            file, function = self.field(code, "code.filename"), self.field(code, "code.qualname")
+            return SourceLine(self._text(file), line, self._text(function))
         return None
 
     def owner(self, mutex: int) -> str:
@@ -176,6 +174,21 @@ class FrameReader(PythonMemory):
                 if name := self._type_name(self.field(candidate, "object.ob_type")):
                     return name
         return self._variable_at(mutex)
+
+    def _find_variable(self, address: int) -> str:
+        """Return the program or library, as [NAME], whose global variable is at *address*; NO_OWNER
+        if there is none.
+
+        Variables without an initial value lie in a mapping without a name, right after the file's
+        own mappings.
+        """
+        file, end = "", 0
+        for mapping in mappings(self.pid):
+            file = mapping.name or (file if mapping.start == end else "")
+            end = mapping.end
+            if mapping.start <= address < end:
+                return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
+        return NO_OWNER
 
     def _find_type_name(self, kind: int) -> str:
         """Return the name of the type at address *kind*; "" if there is no type. Raises OSError and
@@ -197,32 +210,11 @@ class FrameReader(PythonMemory):
         """
         # after the bits for interning: bytes per character (3 bits), is compact (1), is ASCII (1)
         state = self.field(address, "str.state") >> (8 if self.free_threaded else 2)
-        length, start = (
-            self.field(address, "str.length"),
-            address + self.offsets["str.asciiobject_size"],
-        )
-        if state & 7 not in _ENCODINGS or length > _LONGEST_TEXT:
+        kind, is_ascii, length = state & 7, state >> 4 & 1, self.field(address, "str.length")
+        if kind not in _ENCODINGS or length > _LONGEST_TEXT:
             raise ValueError("not a str, or longer than any name")
-        is_ascii = state >> 4 & 1
-        return self.read(start + (0 if is_ascii else 16), length * (state & 7)).decode(
-            _ENCODINGS[state & 7]
-        )
-
-
-def _variable_of(pid: int, address: int) -> str:
-    """Return the program or library, as [NAME], whose global variable is at *address*; NO_OWNER if
-    there is none.
-
-    Variables without an initial value lie in a mapping without a name, right after the file's own
-    mappings.
-    """
-    file, end = "", 0
-    for mapping in mappings(pid):
-        file = mapping.name or (file if mapping.start == end else "")
-        end = mapping.end
-        if mapping.start <= address < end:
-            return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
-    return NO_OWNER
+        start = address + self.offsets["str.asciiobject_size"] + (0 if is_ascii else 16)
+        return self.read(start, length * kind).decode(_ENCODINGS[kind])
 
 
 def _line(table: bytes, first: int, offset: int) -> int:

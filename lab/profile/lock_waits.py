@@ -113,15 +113,15 @@ class WaitTimeline:
             if not thread.depth:
                 self._add_wait(who, thread, hit.time_ns)
         elif hit.name == STOP:
-            # depth 0: if a wait has not ended by now, the hit of its end was lost
-            thread.asked_ns, thread.stopped_ns, thread.depth = hit.time_ns, 0, 0
+            # if a wait has not ended by now, the hit of its end was lost
+            self._threads[who] = _Thread(asked_ns=hit.time_ns)
         elif hit.name == STOPPED:
             thread.stopped_ns, thread.depth = hit.time_ns, 0
         elif hit.name == STARTED and thread.asked_ns:
             self.stops.append(WaitSpan(*who, 0, thread.asked_ns, hit.time_ns))
             # adds nothing if the hit STOPPED was lost
             self.stood_ns[hit.pid] += hit.time_ns - (thread.stopped_ns or hit.time_ns)
-            thread.asked_ns = thread.stopped_ns = 0
+            self._threads[who] = _Thread()
 
     def end(self, now_ns: int) -> None:
         """End the timeline at *now_ns*, which also ends all waits that still last."""

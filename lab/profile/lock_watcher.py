@@ -215,11 +215,10 @@ class LockRecording:
         for pid in tree(self._pid):
             if pid not in self._processes:
                 with suppress(NotReadable):  # it may run Python later, after an exec
-                    self._processes[pid] = FrameReader(pid, PROBED)
-                    self._held.callback(self._processes[pid].close)
+                    self._processes[pid] = self._held.enter_context(FrameReader(pid, PROBED))
 
-    def collect_facts(self) -> LockFacts:
-        """Return what was recorded, after take_samples() has ended."""
+    def collect_facts(self) -> None:
+        """Set *facts* to what was recorded, after take_samples() has ended."""
         self._add_hits()
         timeline, cpu = self._timeline, self._cpu
         timeline.end(self._ended_ns)
@@ -228,7 +227,7 @@ class LockRecording:
         watched_ns = self._ended_ns - self._started_ns
         # a sample stands for the time between two rounds, as the waits are only sampled
         per_sample_ns = watched_ns / max(1, self._rounds)
-        return LockFacts(
+        self.facts = LockFacts(
             watched_ns=watched_ns,
             waiting_ns=round(sum(waiting.samples for waiting in contended) * per_sample_ns),
             contended=tuple(contended),
@@ -284,7 +283,7 @@ def record_locks(pid: int) -> Iterator[LockRecording]:
             raise ChildFailed(
                 "the recording of locks ended early ({error})", error=repr(error)
             ) from error
-        recording.facts = recording.collect_facts()
+        recording.collect_facts()
 
 
 def _probes_of(process: FrameReader) -> Iterator[Uprobe]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from core.inside import SLICE_NS, STACKS_HZ
-from core.messages import Json, Message, message
+from core.messages import Json, message
 
 # the states of a thread at work; `idle` is the only other one
 WORK = ("run", "ready", "gil", "lock", "io")
@@ -196,6 +196,15 @@ def to_json(samples: Samples) -> Json:
     """
     at_work, everything = samples.at_work, samples.total.total()
     total = at_work.total()
+    by_state = {state: _spent(at_work, state).total() for state in WORK}
+    percentages = {state: f"{count / total * 100:.0f} %" for state, count in by_state.items()}
+    sentence = message(
+        "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, "
+        "{lock} waiting for a lock, {io} waiting for I/O and {ready} waiting for a CPU core; based "
+        "on {count:,} samples",
+        **percentages,
+        count=total,
+    )
     due = STACKS_HZ * samples.processes * samples.slices * SLICE_NS // 10**9
     return {
         "rate_hz": STACKS_HZ,
@@ -204,25 +213,12 @@ def to_json(samples: Samples) -> Json:
         "idle_share": _share(everything - total, everything),
         "missed_share": min(1.0, _share(samples.missed, due)),
         "sampler_cores": _share(samples.cpu_ns, samples.slices * SLICE_NS),
-        "states": {state: _share(_spent(at_work, state).total(), total) for state in WORK},
+        "states": {state: _share(count, total) for state, count in by_state.items()},
         "batches": [batch.total() for batch in samples.batches],
         "lines": [_line(frame, at_work, samples.batches) for frame in _hottest(at_work)],
         "tree": tree(samples),
-        "sentence": _sentence(at_work).to_json(),
+        "sentence": sentence.to_json(),
     }
-
-
-def _sentence(at_work: StackCounts) -> Message:
-    """Return a sentence with the share of time in each thread state and the number of samples."""
-    total = at_work.total()
-    shares = {state: f"{_spent(at_work, state).total() / total * 100:.0f} %" for state in WORK}
-    return message(
-        "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, "
-        "{lock} waiting for a lock, {io} waiting for I/O and {ready} waiting for a CPU core; based "
-        "on {count:,} samples",
-        **shares,
-        count=total,
-    )
 
 
 def _share(part: int, whole: int) -> float:

@@ -139,12 +139,13 @@ class Probes(ExitStack):
         """Set the probes. Raises OSError if the kernel does not permit this user to probe
         functions.
         """
-        with ExitStack() as on_failure:
-            on_failure.push(self)
+        try:
             self._map()
             self._set_probes()
             self._set_clock()
-            on_failure.pop_all()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def hits(self) -> list[Hit]:

@@ -174,8 +174,12 @@ def inspect_application(
     folder: the working directory, in which Python looks for modules
     variables: additional environment variables of the process
     """
-    ours = {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment = {**scrubbed_environment(), **ours, **variables}
+    environment = {
+        **scrubbed_environment(),
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **variables,
+    }
     try:
         done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, cwd=folder)
     except subprocess.TimeoutExpired:

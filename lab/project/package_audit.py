@@ -181,8 +181,7 @@ def _findings(trial: Trial) -> list[PackageFinding]:
 
     findings = run_in_parallel(finding, packages)
     for entry, why in unresolved.items():
-        problem = Problem(NOT_INSTALLABLE, why)
-        findings.append(PackageFinding(package=name_of(entry), problems=(problem,)))
+        findings.append(PackageFinding(name_of(entry), problems=(Problem(NOT_INSTALLABLE, why),)))
     if not findings and resolved:
         raise BadInput(
             "All packages are folders of source code, which audit does not build. Name "
@@ -219,14 +218,16 @@ def _no_wheel(trial: Trial, package: ResolvedPackage) -> Problem:
         change = message(
             "version {version} of the package has a wheel for this runtime", version=ready
         )
-    detail = message(
-        "{package} {version} has no wheel for {runtime}; {change}",
-        package=package.name,
-        version=package.version,
-        runtime=trial.interpreter.name,
-        change=change,
+    return Problem(
+        NO_WHEEL,
+        message(
+            "{package} {version} has no wheel for {runtime}; {change}",
+            package=package.name,
+            version=package.version,
+            runtime=trial.interpreter.name,
+            change=change,
+        ),
     )
-    return Problem(NO_WHEEL, detail)
 
 
 def try_import(python: Path, module: str, folder: Path) -> list[Problem]:
@@ -243,45 +244,36 @@ def try_import(python: Path, module: str, folder: Path) -> list[Problem]:
     except subprocess.TimeoutExpired:
         late = message("the import did not end within {limit_s:g} s", limit_s=IMPORT_TIMEOUT_S)
         return [_failure(module, late)]
-    if _MARK not in done.stdout:
-        return [_failure(module, _describe_end(done))]
-    report = json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0])
+    _, mark, report_line = done.stdout.rpartition("\n" + _MARK)
+    if not mark:
+        end = message("the interpreter {ending}", ending=describe_exit(done.returncode))
+        if last_line := done.stderr.strip().rpartition("\n")[2].strip():
+            end = message("{ending}: {output}", ending=end, output=last_line)
+        return [_failure(module, end)]
+    report = json.loads(report_line.splitlines()[0])
     warnings = dict.fromkeys(" ".join(text.split()) for text in report["warnings"])
     problems = []
     if report["gil"]:
         culprits = switching_modules("\n".join(warnings))
-        problems.append(
-            Problem(GIL, _describe_switch(module, culprits), module, ", ".join(culprits))
-        )
+        switch = message("importing {module} switches the GIL on", module=module)
+        if others := [name for name in culprits if name != module]:  # CPython blames them
+            switch = message(
+                "importing {module} switches the GIL on because {module} loads {others}",
+                module=module,
+                others=others,
+            )
+        problems.append(Problem(GIL, switch, module, ", ".join(culprits)))
     if report["error"]:
         problems.append(_failure(module, verbatim(" ".join(report["error"].split()))))
-    others = [text for text in warnings if not switching_modules(text)]
-    return [*problems, *(Problem(WARNS, verbatim(text), module) for text in others)]
+    kept = [text for text in warnings if not switching_modules(text)]
+    return [*problems, *(Problem(WARNS, verbatim(text), module) for text in kept)]
 
 
 def _failure(module: str, error: Message) -> Problem:
-    detail = message("importing {module} fails: {error}", module=module, error=error)
-    return Problem(IMPORT_FAILS, detail, module)
-
-
-def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
-    """Describe how a process ended, if it did not report the outcome of its import."""
-    end = message("the interpreter {ending}", ending=describe_exit(done.returncode))
-    last_line = done.stderr.strip().rpartition("\n")[2].strip()
-    return message("{ending}: {output}", ending=end, output=last_line) if last_line else end
-
-
-def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
-    """Return a message that importing a module switches the GIL on. It names other modules if
-    CPython blames them.
-    """
-    others = [name for name in culprits if name != module]
-    if not others:
-        return message("importing {module} switches the GIL on", module=module)
-    return message(
-        "importing {module} switches the GIL on because {module} loads {others}",
-        module=module,
-        others=others,
+    return Problem(
+        IMPORT_FAILS,
+        message("importing {module} fails: {error}", module=module, error=error),
+        module,
     )
 
 

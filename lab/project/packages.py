@@ -218,7 +218,7 @@ def _read_by_uv(path: Path, command: Sequence[str], note: Callable[..., None] | 
     BadInput.
     """
     doing = message("Reading {file}", file=path.name)
-    watch = uv.watcher(note, doing, READ_TIMEOUT_S) if note else None
+    watch = note and uv.watcher(note, doing, READ_TIMEOUT_S)
     ask = partial(uv.run, timeout_s=READ_TIMEOUT_S, cwd=path.parent, watch=watch)
     text, failure = ask(command)
     if failure.code == uv.NETWORK:

@@ -141,7 +141,9 @@ def missing(runtime: str) -> Message:
             others=listed(others, AND),
             exact=exact,
         )
-    if not _is_offered(exact):
+    command = ["python", "list", "--only-downloads", "--all-versions", exact]
+    offers, failure = uv.run(command, QUERY_TIMEOUT_S)
+    if not (offers or failure):
         return message(
             "Runtime {name} was not found, and uv does not offer CPython {exact}. Name another "
             "runtime, or give the path of its interpreter with: --interpreter {exact}=PATH",
@@ -153,15 +155,6 @@ def missing(runtime: str) -> Message:
         name=name,
         exact=exact,
     )
-
-
-def _is_offered(name: str) -> bool:
-    """Return whether uv can install the interpreter *name*, such as 3.14t. If uv is missing or
-    fails, return True.
-    """
-    command = ["python", "list", "--only-downloads", "--all-versions", name]
-    offers, failure = uv.run(command, QUERY_TIMEOUT_S)
-    return bool(offers or failure)
 
 
 def refused(names: Iterable[str]) -> list[Message]:
@@ -222,12 +215,12 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
     """Return the interpreter at the given *path*. Raises BadInput if it is not suitable for runtime
     *name*.
     """
-    program = path.expanduser()
+    program = _resolve_link(path.expanduser())
     if not program.is_file():
         reason = message("the file does not exist")
-    elif refusal := may_execute(_resolve_link(program)):
+    elif refusal := may_execute(program):
         reason = message("the file is not executed because {reason}", reason=refusal)
-    elif (interpreter := ask("given", _resolve_link(program))) is None:
+    elif (interpreter := ask("given", program)) is None:
         reason = message("the program did not answer like a CPython interpreter")
     elif not interpreter.is_named(name):
         reason = message("the program is CPython {label}", label=interpreter.label)
@@ -303,8 +296,8 @@ def _places() -> Iterator[tuple[str, str, str]]:
     yield "uv", folder.strip(), "*/bin/python3.*"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         yield "PATH", folder, "python3.*"
-    pyenv = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
-    yield "pyenv", pyenv, "versions/*/bin/python3.*"
+    folder = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    yield "pyenv", folder, "versions/*/bin/python3.*"
 
 
 def _matching(folder: str, pattern: str) -> list[Path]:

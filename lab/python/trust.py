@@ -13,6 +13,7 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message
@@ -88,25 +89,20 @@ def _find_fault(place: Path) -> Message:
     """Return why a file or folder is not trusted; NOTHING if it is trusted."""
     status = place.lstat()
     if status.st_uid not in (_ROOT, os.geteuid(), os.stat(__file__).st_uid):
+        owner = f"user {status.st_uid}"
+        with suppress(KeyError):  # the user may have no name
+            owner = pwd.getpwuid(status.st_uid).pw_name
         return message(
             "{path} belongs to {owner}, but it must belong to root or to you",
             path=place,
-            owner=_owner(status.st_uid),
+            owner=owner,
         )
+    mode, gid = status.st_mode, status.st_gid
     # the permissions of a link have no effect; in a sticky folder, only owners replace their files
-    if stat.S_ISLNK(status.st_mode) or (
-        stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
-    ):
+    if stat.S_ISLNK(mode) or (stat.S_ISDIR(mode) and mode & stat.S_ISVTX):
         return NOTHING
-    gid = status.st_gid  # a user's private group has the user's number
+    # a user's private group has the user's number
     is_private = gid == _ROOT or gid == os.getegid() == os.geteuid()
-    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not is_private):
+    if mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not is_private):
         return message("other users can write to {path}", path=place)
     return NOTHING
-
-
-def _owner(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"

@@ -118,7 +118,7 @@ def remedy(failure: Message, otherwise: Message) -> Message:
     return otherwise
 
 
-def reason(output: str, status: int = 1) -> Message:
+def reason(output: str, status: int) -> Message:
     """Return in one line why uv failed: no network, the cause that uv names, or the package that
     failed to build.
 

@@ -20,11 +20,11 @@ from core.messages import GilscopeError, Json, Message
 from core.system import CLIENT, SERVICE, System
 from core.user_service import Command
 from experiments import is_section
+from lab import native_builds
 from lab.digests import MOST_FILES, file_digests, files_in, short_digest
 from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
-from lab.native_builds import sources_in
-from lab.places import NATIVE_SOURCES, REPOSITORY
+from lab.places import REPOSITORY
 from lab.python.interpreters import Interpreter
 from lab.run.measured_runtimes import Native, Runtime, Runtimes, UserServiceRuntime, runtime_of
 from record.saved_run import CellResult, Run
@@ -142,7 +142,7 @@ def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
             path for path in files_in(REPOSITORY / folder, (".py",)) if not is_section(path)
         )
     if native:
-        yield from sources_in(NATIVE_SOURCES)
+        yield from native_builds.sources()
     for system in plan.systems.values():
         if system.file:
             yield system.file

@@ -49,8 +49,10 @@ _TRACEBACK = re.compile(
     r"""[ \t]+File "(.+)", line ([0-9]+).*\n(?:[ \t].*\n)*(\S.*)""",
     re.MULTILINE,
 )
-# in errors of asyncio
-_FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
+# a line with an error of asyncio
+_FOREIGN_LOOP = re.compile(
+    ".*(?:attached to a different loop|is bound to a different event loop).*"
+)
 
 
 class Endpoint(NamedTuple):
@@ -281,7 +283,8 @@ def foreign_loop(output: str) -> str:
     """Return the output line that says that an object belongs to another event loop; "" if there is
     none.
     """
-    return next((line.strip() for line in output.splitlines() if _FOREIGN_LOOP.search(line)), "")
+    found = _FOREIGN_LOOP.search(output)
+    return found[0].strip() if found else ""
 
 
 def last_exception(output: str) -> str:

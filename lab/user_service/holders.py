@@ -179,9 +179,12 @@ class WorkerSampler:
 
 def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
     """Return {thread id: CPU time in ns} of the running threads of *pid*."""
-    used = {int(thread): ran_and_waited_ns(f"{pid}/task/{thread}")[0] for thread in threads_of(pid)}
-    # a thread that has just ended reports 0
-    return {thread: ran_ns for thread, ran_ns in used.items() if ran_ns}
+    return {
+        int(thread): ran_ns
+        for thread in threads_of(pid)
+        # a thread that has just ended reports 0
+        if (ran_ns := ran_and_waited_ns(f"{pid}/task/{thread}")[0])
+    }
 
 
 def _connections(address: str) -> set[str]:
@@ -222,8 +225,10 @@ def _sockets(address: str) -> set[str]:
         if its_port == int(port):
             by_ip[_ip(ip)].add(link)
     ips = [*_local_ips(host.strip("[]"), int(port))]
-    everywhere = by_ip["0.0.0.0"] | by_ip["::"]
-    return next((by_ip[ip] for ip in ips if by_ip[ip]), everywhere if ips else set())
+    for ip in ips:
+        if by_ip[ip]:
+            return by_ip[ip]
+    return by_ip["0.0.0.0"] | by_ip["::"] if ips else set()
 
 
 def _unix_sockets(path: str, field: int, value: str) -> set[str]:

@@ -41,10 +41,6 @@ class PortLease(NamedTuple):
     port: int
     lock: socket.socket
 
-    def give_back(self) -> None:
-        """End the lease, so that other services may have the port."""
-        self.lock.close()
-
 
 def lease(host: str, asked: int = 0) -> PortLease:
     """Lease the port *asked*, or any free port if *asked* is 0. Raises OSError if no such port is
@@ -59,7 +55,7 @@ def lease(host: str, asked: int = 0) -> PortLease:
             held.lock.bind(f"\0gilscope-port-{port}")
             _expect_free(host, port)
         except OSError as error:
-            held.give_back()
+            held.lock.close()
             if asked or error.errno != errno.EADDRINUSE:
                 raise
         else:

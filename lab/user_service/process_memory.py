@@ -19,7 +19,7 @@ import os
 import re
 import struct
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
@@ -181,8 +181,8 @@ class NotReadable(Exception):
     """
 
 
-class PythonMemory:
-    """The memory of a running CPython process.
+class PythonMemory(ExitStack):
+    """The memory of a running CPython process, which can be read until close().
 
     file: the file of the interpreter; symbols: functions and variables of the interpreter by name
     offsets: the offsets by structure and field
@@ -193,19 +193,16 @@ class PythonMemory:
 
         names: the wanted symbols, besides _PyRuntime and those of TYPES
         """
+        super().__init__()
         self.pid = pid
-        with ExitStack() as stack:
-            try:
-                self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
-                self.file, self.symbols, self.offsets = self._find_table((_RUNTIME, *TYPES, *names))
-            except READ_ERRORS as error:
-                raise NotReadable(f"process {pid}: {error}") from error
-            stack.pop_all()
+        try:
+            memory = open(f"/proc/{pid}/mem", "rb", buffering=0)  # noqa: SIM115 - close() closes it
+            self._memory = self.enter_context(memory)
+            self.file, self.symbols, self.offsets = self._find_table((_RUNTIME, *TYPES, *names))
+        except READ_ERRORS as error:
+            self.close()
+            raise NotReadable(f"process {pid}: {error}") from error
         self.free_threaded = bool(self.offsets[".free_threaded"])
-
-    def close(self) -> None:
-        """Close the file through which the process's memory is read."""
-        self._memory.close()
 
     def _find_table(self, names: Collection[str]) -> tuple[Path, dict[str, Symbol], dict[str, int]]:
         for path, base in _interpreter_files(self.pid).items():
@@ -295,7 +292,7 @@ def read_gil_state(pid: int) -> bool | None:
     not CPython 3.14 or 3.15, or may not be inspected.
     """
     try:
-        with closing(PythonMemory(pid)) as memory:
+        with PythonMemory(pid) as memory:
             gil = memory.field(memory.interpreter, "interpreter.ceval_gil")
             # in spite of its name an offset in the structure of the GIL
             return memory.integer(gil + memory.offsets["interpreter.enabled"]) != 0

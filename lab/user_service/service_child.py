@@ -89,8 +89,7 @@ def pythons_in(pids: Iterable[int], expected: str = "") -> Pythons:
     gil_enabled: bool | None = True in states or None
     if is_complete and states == {False}:
         gil_enabled = False
-    labels = dict.fromkeys(process.label for process in found)
-    return Pythons(labels=tuple(labels), gil_enabled=gil_enabled)
+    return Pythons(tuple(dict.fromkeys(process.label for process in found)), gil_enabled)
 
 
 class RunningService:

@@ -98,16 +98,16 @@ def with_bodies(own: Json) -> Json:
     """
     plan = RequestPlan.from_json(own["requests"])
     # a file that is missing stays a path, and fails when the client reads it
-    files = {one.body_file for one in plan.requests if os.path.isfile(one.body_file)}
-    _check_size(message("The files with request bodies"), map(Path, files), MOST_BODY_BYTES)
+    files = {Path(one.body_file) for one in plan.requests if os.path.isfile(one.body_file)}
+    _check_size(message("The files with request bodies"), files, MOST_BODY_BYTES)
     requests = []
     for request in plan.requests:
-        if request.body_file not in files:
+        if Path(request.body_file) in files:
+            # any bytes are possible: surrogates keep those that are not UTF-8
+            body = Path(request.body_file).read_bytes().decode(errors="surrogateescape")
+            requests.append(replace(request, body=body, body_file=""))
+        else:
             requests.append(request)
-            continue
-        # any bytes are possible: surrogates keep those that are not UTF-8
-        body = Path(request.body_file).read_bytes().decode(errors="surrogateescape")
-        requests.append(replace(request, body=body, body_file=""))
     return {"requests": replace(plan, requests=tuple(requests)).to_json()}
 
 

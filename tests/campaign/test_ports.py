@@ -76,8 +76,8 @@ def test_a_lease_is_nobody_elses_until_it_is_given_back() -> None:
     held = ports.lease(LOOPBACK)
     with pytest.raises(OSError, match="Address"):
         ports.lease(LOOPBACK, held.port)
-    held.give_back()
-    ports.lease(LOOPBACK, held.port).give_back()
+    held.lock.close()
+    ports.lease(LOOPBACK, held.port).lock.close()
 
 
 def test_a_port_that_somebody_listens_at_is_not_leased() -> None:

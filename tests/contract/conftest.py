@@ -68,4 +68,4 @@ def port() -> Iterator[int]:
     """A port for a service that a test starts: below those that the kernel gives to who asks for any, as others do."""
     leased = ports.lease("127.0.0.1")
     yield leased.port
-    leased.give_back()
+    leased.lock.close()

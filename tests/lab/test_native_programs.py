@@ -87,18 +87,17 @@ def test_a_build_ends_with_all_that_it_started_which_then_holds_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also if its time is over."""
-    why = tmp_path / "why"
     os.mkfifo(tmp_path / "fifo")
     with locked(tmp_path) as lock:
         outliving = f"(exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo) &"
-        reason = run_build("one", [["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"]], lock, why)
+        reason = run_build("one", [["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"]], lock, tmp_path / "why")
     assert str(reason).endswith("failed: out / err")
     free = lock_folder(tmp_path, wait=False)
     assert free is not None
     os.close(free)
     with locked(tmp_path) as lock:
         monkeypatch.setattr(native_builds, "BUILD_TIMEOUT_S", 0.2)
-        reason = run_build("one", [["sh", "-c", "sleep 30 & wait"]], lock, why)
+        reason = run_build("one", [["sh", "-c", "sleep 30 & wait"]], lock, tmp_path / "why")
     assert str(reason).endswith("did not end within 0.2 s")
     with locked(tmp_path):
         pass

@@ -121,7 +121,7 @@ def test_one_shim_behind_two_names_is_asked_under_both_and_one_binary_counts_onc
     search(tmp_path, tmp_path / "link")
     found = find(["3.12", "3.13"])
     assert {name: one.executable.name for name, one in found.items()} == {"3.12": "3.12", "3.13": "3.13"}
-    assert len(all_found(range(11, 100))) == 2
+    assert len(all_found((12, 13))) == 2
 
 
 BEST_FIRST = """\
@@ -130,10 +130,10 @@ newest/python3.12 3.12.10
 versions/3.12.4/bin/python3.12 3.12.10
 preview/python3.12 3.12.10rc1
 old/python3.12 3.12.4
-debug/python3.12 3.12.11 debug
-shared/python3.12 3.12.11 shared
 old/python3.14 3.14.2
-old/python3.14t 3.14.2 free_threaded"""
+old/python3.14t 3.14.2 free_threaded
+debug/python3.12 3.12.11 debug
+shared/python3.12 3.12.11 shared"""
 
 
 def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_uv_first_then_the_path_then_pyenv(
@@ -144,7 +144,7 @@ def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_u
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     fake_python(tmp_path / "old/python3.10", "3.10.1")  # older than all that can be measured
     search(*(tmp_path / name for name in ("shared", "debug", "old", "preview", "newest")))
-    found = sorted(all_found(range(11, 100)), key=lambda one: (one.name.minor, one.name))
+    found = all_found(range(11, 100))
     assert [one.executable for one in found] == [tmp_path / line.split()[0] for line in BEST_FIRST.splitlines()]
     assert [one.source for one in found][:3] == ["uv", "PATH", "pyenv"]
     assert find(["3.12"])["3.12"] == found[0]
