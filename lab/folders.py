@@ -89,7 +89,7 @@ def _unusable(folder: str, reason: Arg) -> BadInput:
     )
 
 
-def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
+def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[str]":
     """Start a reaper, which creates folder paths[0] and removes all *paths* when its stdin closes.
     Raises BadInput.
     """
@@ -111,7 +111,7 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     return reaper
 
 
-def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
+def _end(reaper: "subprocess.Popen[str]", folder: Path | None) -> None:
     """Make the reaper process kill the child processes and remove *folder*, or do this here if the
     reaper fails.
 

@@ -202,8 +202,6 @@ def guarded(
                 words,
                 stdout=streams[0],
                 stderr=streams[1],
-                text=True,
-                errors="replace",
                 env=environment,
                 **options,
             )
@@ -224,7 +222,7 @@ def guarded(
 
 def start_script(
     file: Path, arguments: Sequence[object], **options: Any
-) -> "subprocess.Popen[Any]":
+) -> "subprocess.Popen[str]":
     """Start a program of gilscope, such as a guard, with a pipe to its stdin, as leader of a new
     process group. Raises BadInput if no process can be started.
 
@@ -234,6 +232,8 @@ def start_script(
         return subprocess.Popen(
             [sys.executable, "-I", "-S", str(file), *map(str, arguments)],
             stdin=subprocess.PIPE,
+            text=True,
+            errors="replace",
             process_group=0,
             **options,
         )
@@ -254,7 +254,7 @@ def expect_process(error: OSError) -> None:
         ) from error
 
 
-def cut_lifeline(guard: "subprocess.Popen[Any]") -> None:
+def cut_lifeline(guard: "subprocess.Popen[str]") -> None:
     """Close the stdin of a guard or a reaper, so that it kills its processes and ends."""
     assert guard.stdin
     guard.stdin.close()

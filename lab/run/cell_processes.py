@@ -111,7 +111,7 @@ class CellProcesses(ExitStack):
     places: the hosts on which the processes run
     redactor: removes the system's secrets from what the processes say
     already_runs: whether gilscope only observes the services, which the user runs
-    services, clients: the children, once they are started
+    services, clients: the children while they run
     instruments: the instrumentation of each service
     group: the control groups of the services
     timed: the window from the first turn to the last, for Bench.after, on the clock of the
@@ -209,7 +209,8 @@ class CellProcesses(ExitStack):
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
-        pids = {pid for child in self.children.started for pid in tree(child.process.pid)}
+        children = (*self.services, *self.clients)
+        pids = {pid for child in children for pid in tree(child.process.pid)}
         return usage_of(pids)["pss_bytes"]
 
     @property
@@ -221,7 +222,7 @@ class CellProcesses(ExitStack):
         Processes that a command starts later are not in the result.
         """
         pids = {}
-        for child in self.clients if self.already_runs else self.children.started:
+        for child in self.clients if self.already_runs else (*self.services, *self.clients):
             pid, is_command = child.process.pid, self.system.hosted and child in self.services
             if not child.place.name:
                 pids[child] = tree(pid) if is_command else [pid]

@@ -72,7 +72,7 @@ class CellRun(CellProcesses):
 
         If the step fails, keep the reason, and end all processes of the cell.
         """
-        if self.has_failed:
+        if self._result.reason:
             return
         try:
             step(self, *arguments)
@@ -81,11 +81,7 @@ class CellRun(CellProcesses):
             reason = self.group.exceeded or self.redactor.message(error.message)
             self._result = replace(self._result, reason=replace(reason, code=error.message.code))
             self.close()
-
-    @property
-    def has_failed(self) -> bool:
-        """Return whether a step failed, after which the cell has no processes."""
-        return bool(self._result.reason)
+            self.services, self.clients = [], []
 
     def result(self, spent_ns: int) -> CellResult:
         """Return the result of the cell in this block.

@@ -154,7 +154,7 @@ def measure_together(
         if entries[0].cell.keep_awake:
             first.do(lambda arm: stack.enter_context(arm.places.kept_awake()))
         _each([first], CellRun.launch, CellRun.connect)
-        if others and not (bench.places or first.has_failed or first.key in bench.paces):
+        if others and not bench.places and first.key not in bench.paces:
             _expect_memory(first.memory_bytes() * len(others), len(arms))
         _each(others, CellRun.launch, CellRun.connect)
         # The arm that has the first slice warms up last.
@@ -166,12 +166,7 @@ def measure_together(
         _each(arms, CellRun.begin)
         # Timed from here to arm.end: nothing but the turns belongs here.
         with CoreWaitSampler(
-            {
-                child: pids
-                for arm in arms
-                if not arm.has_failed
-                for child, pids in arm.waiting_pids.items()
-            }
+            {child: pids for arm in arms for child, pids in arm.waiting_pids.items()}
         ) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
