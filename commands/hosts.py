@@ -16,7 +16,7 @@ from config.flags import value_of
 from config.host_options import HOSTS
 from config.options import Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
-from core.layout import Host, Layout
+from core.layout import Layout
 from core.messages import BadInput, Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_group("what to print", JSON)
     given = parser.parse(arguments)
     wanted = [name for name in value_of(RUNTIMES, given, DEFAULT_RUNTIMES) if name != NATIVE]
-    named: dict[str, Host] = value_of(HOSTS, given, {})
+    named = value_of(HOSTS, given, {})
     if not named:
         raise BadInput(
             "--hosts is missing. Name the file that describes the hosts (see docs/hosts.md)."
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
         facts = spread.facts()
     if given["json"]:
         errors = {name: {"error": output.text(why)} for name, why in failures.items()}
-        print(json.dumps({**facts, **errors}, indent=2))
+        print(json.dumps(facts | errors, indent=2))
     else:
         for line in _lines(spread, facts, failures, wanted):
             output.print_line(line)
@@ -82,7 +82,9 @@ def _lines(
         known = facts[name]
         yield message(
             "  machine   {cpu}, {cores} cores, {kernel}",
-            **{key: known.get(key) for key in ("cpu", "cores", "kernel")},
+            cpu=known["cpu"],
+            cores=known["cores"],
+            kernel=known["kernel"],
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
@@ -99,7 +101,7 @@ def _lines(
                     value=finding.value,
                     remedy=finding.remedy,
                 )
-        if link := known.get("link"):
+        if link := known["link"]:
             yield message(
                 "  network   The round trip to the host {services} takes {trip_us:.0f} us. "
                 "The transfer rate is {rate:.0f} MB/s.",
