@@ -238,8 +238,9 @@ class UserService:
         own["requests"] = RequestPlan.from_json(own["requests"])
         if "variants" in own:
             own["variants"] = {name: _command(one) for name, one in own["variants"].items()}
-        targets = tuple(Target(**target) for target in known.pop("targets", ()))
-        return cls(**own, start=targets or _command(known))
+        if "targets" in known:
+            return cls(**own, start=tuple(Target(**target) for target in known["targets"]))
+        return cls(**own, start=_command(known))
 
 
 def _command(stored: Json) -> Command:
