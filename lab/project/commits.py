@@ -122,9 +122,9 @@ def _git(folder: Path, *arguments: str, **variables: str) -> str:
     BadInput with the first line of its error, or if it takes longer than LONGEST_GIT_S.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment = {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
+    kept |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
     try:
-        done = run(["git", "-C", folder, *arguments], LONGEST_GIT_S, environment)
+        done = run(["git", "-C", folder, *arguments], LONGEST_GIT_S, kept)
     except OSError as error:
         raise BadInput(
             "git cannot be started: {error}. Install git.", error=error.strerror
