@@ -272,8 +272,8 @@ def _commands(recipe: Recipe, folder: Path) -> Iterator[list[str | Path]]:
     The scripts of a relocatable environment find their interpreter beside themselves after the
     folder is renamed.
     """
-    made_of = recipe.interpreter.executable
-    yield ["venv", "--no-project", "--relocatable", "--python", made_of, folder]
+    relocatable = ("--no-project", "--relocatable")
+    yield ["venv", *relocatable, "--python", recipe.interpreter.executable, folder]
     install: list[str | Path] = ["pip", "install", "--python", folder / "bin" / "python"]
     if recipe.requirements_file:
         hashed = ["--require-hashes"] if recipe.hashed else []

@@ -121,9 +121,9 @@ def git(folder: Path, *arguments: str, longest_s: float = LONGEST_GIT_S, **varia
     locks. Raises BadInput with the first line of its error, or if it takes longer than *longest_s*.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment = {**kept, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
+    kept |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", **variables}
     try:
-        done = run(["git", "-C", folder, *arguments], longest_s, environment)
+        done = run(["git", "-C", folder, *arguments], longest_s, kept)
     except OSError as error:
         raise BadInput(
             "git cannot be started: {error}. Install git.", error=error.strerror

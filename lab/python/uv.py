@@ -125,8 +125,8 @@ def reason(output: str, status: int) -> Message:
     output: of uv, in English and without line breaks inside sentences, as run() makes uv write it
     """
     text = f"\n{output.strip()}".partition("\nhint:")[0]
-    errors = re.findall(r"^\s*error: (.+)", text, re.MULTILINE)
-    causes = re.findall(r"^\s*cause: (.+)", text, re.MULTILINE)
+    errors = re.findall(r"^[ \t]*error: (.+)", text, re.MULTILINE)
+    causes = re.findall(r"^[ \t]*cause: (.+)", text, re.MULTILINE)
     last_line = text.rstrip().rpartition("\n")[2]
     has_backend_error = _BUILD_FAILED[1] in output  # whose output may contain any symptom
     for symptom in () if has_backend_error else _NETWORK_SYMPTOMS:

@@ -49,10 +49,8 @@ _TRACEBACK = re.compile(
     r"""[ \t]+File "(.+)", line ([0-9]+).*\n(?:[ \t].*\n)*(\S.*)""",
     re.MULTILINE,
 )
-# a line with an error of asyncio
-_FOREIGN_LOOP = re.compile(
-    ".*(?:attached to a different loop|is bound to a different event loop).*"
-)
+# in errors of asyncio
+_FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
 
 
 class Endpoint(NamedTuple):
@@ -283,8 +281,7 @@ def foreign_loop(output: str) -> str:
     """Return the output line that says that an object belongs to another event loop; "" if there is
     none.
     """
-    found = _FOREIGN_LOOP.search(output)
-    return found[0].strip() if found else ""
+    return next((line.strip() for line in output.splitlines() if _FOREIGN_LOOP.search(line)), "")
 
 
 def last_exception(output: str) -> str:

@@ -142,8 +142,7 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
         if data[:6] != b"\x7fELF\2\1":
             return {}
         header = _ELF_HEADER.unpack_from(data)
-        segments = data[header[7] : header[7] + header[12] * _SEGMENT.size]
-        rows = _SEGMENT.iter_unpack(segments)
+        rows = _SEGMENT.iter_unpack(data[header[7] : header[7] + header[12] * _SEGMENT.size])
         loaded = [(row[2], row[3], row[5]) for row in rows if row[0] == _LOADED]
         bias = 0 if base is None else base - min(address for _, address, _ in loaded)
         found = {}
