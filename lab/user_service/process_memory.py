@@ -20,7 +20,6 @@ import re
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,6 +95,7 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _LOADED = 1  # the type of segments that are mapped into memory
 # types of sections: exported symbols, and all symbols unless the file was stripped
 _SYMBOL_TABLES = (11, 2)
+_MOST_BYTES = 1 << 26  # a longer table of an ELF file means that the file is no interpreter
 
 
 class Symbol(NamedTuple):
@@ -138,19 +138,22 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
     base: the address at which the file is mapped; None for the addresses that the file itself names
     Raises one of READ_ERRORS.
     """
-    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        if data[:6] != b"\x7fELF\2\1":
+    with open(path, "rb") as file:
+        descriptor = file.fileno()
+        header = _read(descriptor, 0, _ELF_HEADER.size)
+        if header[:6] != b"\x7fELF\2\1":
             return {}
-        header = _ELF_HEADER.unpack_from(data)
-        rows = _SEGMENT.iter_unpack(data[header[7] : header[7] + header[12] * _SEGMENT.size])
-        loaded = [(row[2], row[3], row[5]) for row in rows if row[0] == _LOADED]
+        fields = _ELF_HEADER.unpack(header)
+        segments = _read_table(descriptor, _SEGMENT, fields[7], fields[12])
+        loaded = [(row[2], row[3], row[5]) for row in segments if row[0] == _LOADED]
         bias = 0 if base is None else base - min(address for _, address, _ in loaded)
         found = {}
-        for name, address, size_bytes in _named(data, header, {name.encode() for name in names}):
+        wanted = {name.encode() for name in names}
+        for name, address, size_bytes in _named(descriptor, fields, wanted):
             for offset, start, length in loaded:
                 if start <= address < start + length:
                     at = offset + address - start
-                    head = data[at : at + _HEAD.size]
+                    head = _read(descriptor, at, _HEAD.size)
                     found[name.decode()] = Symbol(address + bias, size_bytes, at, head)
             if len(found) == len(names):
                 break
@@ -158,20 +161,32 @@ def read_symbols(path: Path, names: Collection[str], base: int | None = None) ->
 
 
 def _named(
-    data: mmap, header: tuple[int, ...], names: Collection[bytes]
+    descriptor: int, header: tuple[int, ...], names: Collection[bytes]
 ) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, address and size of each symbol of an ELF file that is called one of *names*."""
-    sections = list(_SECTION.iter_unpack(data[header[8] : header[8] + header[14] * _SECTION.size]))
+    sections = _read_table(descriptor, _SECTION, header[8], header[14])
     longest = max(map(len, names)) + 1  # names in the file may be longer
     for section in sections:
         if section[1] in _SYMBOL_TABLES:
             strings = sections[section[6]]
-            texts = data[strings[4] : strings[4] + strings[5]]
-            symbols = data[section[4] : section[4] + section[5]]
+            texts = _read(descriptor, strings[4], strings[5])
+            symbols = _read(descriptor, section[4], section[5])
             for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(symbols):
                 text = texts[name : name + longest].partition(b"\0")[0]
                 if text in names:
                     yield text, address, size_bytes
+
+
+def _read_table(
+    descriptor: int, entry: struct.Struct, offset: int, count: int
+) -> list[tuple[int, ...]]:
+    return list(entry.iter_unpack(_read(descriptor, offset, entry.size * count)))
+
+
+def _read(descriptor: int, offset: int, size_bytes: int) -> bytes:
+    if size_bytes > _MOST_BYTES or offset >= 1 << 63:
+        raise ValueError("the table is longer than in any interpreter")
+    return os.pread(descriptor, size_bytes, offset)
 
 
 class NotReadable(Exception):
