@@ -34,8 +34,9 @@ def is_enough(run: Run, until: Until, spent_ns: int) -> bool:
 
 
 def is_hopeless(cells: Sequence[CellResult]) -> bool:
-    """Return whether all of these measurements failed, in at least HOPELESS blocks, and no answer
-    was right.
+    """Return whether all of these measurements failed, in at least HOPELESS blocks, and each had
+    answers, of which none was right. One without any answer may have been killed, and the next one
+    may succeed.
     """
     blocks = {cell.block for cell in cells}
     return len(blocks) >= HOPELESS and not any(map(_is_hopeful, cells))
@@ -44,7 +45,8 @@ def is_hopeless(cells: Sequence[CellResult]) -> bool:
 def _is_hopeful(cell: CellResult) -> bool:
     # errors count requests without an answer, too
     of_answers = max(0, sum(cell.errors.values()) - (cell.requests - cell.answered))
-    return cell.status != "failed" or cell.answered > cell.wrong + of_answers
+    has_right = cell.answered > cell.wrong + of_answers
+    return cell.status != "failed" or not cell.answered or has_right
 
 
 def widest(run: Run) -> float:

@@ -207,7 +207,7 @@ def test_a_run_without_one_right_answer_ends_after_two_blocks_and_again_if_it_go
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each cell had 20 requests, of which 15 were answered. In turn: a run in which nothing was right, the same one
-    gone on with, and runs with a right answer in the first cell.
+    gone on with, and runs with a right answer in the first cell, and one without any answer in all.
     """
     counts: dict[str, Any] = {"status": "failed", "requests": 20, "answered": 15, "wrong": 5}
     counts["errors"] = {"500": 10, "timeout": 5}
@@ -223,6 +223,8 @@ def test_a_run_without_one_right_answer_ends_after_two_blocks_and_again_if_it_go
     assert [cell.block for cell in run.cells] == [1] * 4 + [2] * 4
     assert [cell.block for cell in journal.carry_out(run).cells] == [block for block in (1, 2, 3, 4) for _ in range(4)]
     counts = {"status": "failed", "requests": 20, "answered": 15, "errors": {"500": 14, "timeout": 5}}
+    assert len(journal.carry_out().cells) == 28
+    counts = {"status": "failed", "requests": 0, "answered": 0}  # killed while it started
     assert len(journal.carry_out().cells) == 28
 
 
