@@ -13,6 +13,7 @@ from reports.sections import lost_time
 from reports.view import View
 from tests.docs.pages import DOCS
 from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.tables import each_row
 
 WHY = DOCS / "why.md"
 PROFILES = safe_load(Path(__file__).with_suffix(".yaml").read_text())
@@ -33,15 +34,7 @@ def bound(made: Run, owner: str = "_thread.RLock") -> float | None:
     return bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, [owner])
 
 
-@pytest.mark.parametrize(
-    ("cpu_ms", "changes", "gain"),
-    [
-        (490, {}, 1 / 0.98 - 1),  # 1.96 s of 2 s are busy
-        (490, {"waiting_cpu_share": 0.5}, 1 / 0.735 - 1),  # of which 0.49 s would be saved
-        (490, {"waiting_cpu_share": 1.0}, 0.32 / 0.68),  # 0.49 s would remain: its own share
-        (100, {}, 0.32 / 0.68),  # 0.4 s of 2 s are busy
-    ],
-)
+@each_row
 def test_a_lock_gains_neither_more_than_idle_cores_nor_than_its_share(
     cpu_ms: int, changes: dict[str, Any], gain: float
 ) -> None:

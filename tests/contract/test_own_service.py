@@ -20,19 +20,12 @@ from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
 from tests.native.loadgen_peers import read_http, scripted
 from tests.reports.sample import run_of
+from tests.tables import each_row
 
 pytestmark = NEEDS_LINUX
 
 
-@pytest.mark.parametrize(
-    ("command", "asked", "expected"),
-    [
-        ("{python} items.py {port}", 2, (2, 1)),
-        ("{python} items.py {port} {workers} {threads}", 3, (1, 1)),
-        ("{python} family.py {port} FOLDER", 1, (1, 2)),
-        ("{python} orphan.py {port}", 1, (1, 2)),  # a process that has left its parent
-    ],
-)
+@each_row
 def test_commands_are_measured_with_all_their_processes_and_leave_none(
     own: Measured, folder: Path, command: str, asked: int, expected: tuple[int, int]
 ) -> None:

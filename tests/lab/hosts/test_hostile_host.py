@@ -17,6 +17,7 @@ from lab.hosts import worker
 from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import MOST_BYTES
 from tests.lab.python.fake_pythons import script
+from tests.tables import each_row
 
 BOOTED = {"folder": "/tmp", "python": sys.executable, "cpus": [0, 1], "pid": 7}
 DEEP, FLAT = '{"a":' * 100_000, "[" * 500 + "]" * 500
@@ -116,9 +117,7 @@ def test_a_wrong_message_loses_the_host(line: str, write: Write, sandbox: Sandbo
         host.start(["true"], {})
 
 
-@pytest.mark.parametrize(
-    "facts", [{"quiet": {"window": {"others": {"share": 1}}}}, {"quiet": {"cores": []}}, {"quiet": {}, "cpu": 5}]
-)
+@each_row
 def test_the_command_hosts_says_what_is_wrong_with_a_host(
     facts: Any, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,21 @@
+"""Rows of tests that are data: in the YAML file beside a test file, which has its name."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import yaml
+
+Test = TypeVar("Test", bound=Callable[..., None])
+
+
+def table(file: str) -> Any:
+    """Return what the YAML file beside the test file *file* holds."""
+    return yaml.safe_load(Path(file).with_suffix(".yaml").read_text("utf-8"))
+
+
+def each_row(test: Test) -> Test:
+    """Run a test with each row that the YAML file beside it has under the test's name, after its arguments' names."""
+    names, *rows = table(test.__code__.co_filename)[test.__name__]
+    return pytest.mark.parametrize(names, rows, ids=lambda value: str(value)[:40])(test)
