@@ -10,9 +10,10 @@ import yaml
 Test = TypeVar("Test", bound=Callable[..., None])
 
 
-def table(file: str) -> Any:
-    """Return what the YAML file beside the test file *file* holds."""
-    return yaml.safe_load(Path(file).with_suffix(".yaml").read_text("utf-8"))
+def table(file: str, name: str = "") -> Any:
+    """Return what the YAML file *name* beside the test file *file* holds. Without a name it is called like *file*."""
+    path = Path(file)
+    return yaml.safe_load(path.with_name(name or f"{path.stem}.yaml").read_text("utf-8"))
 
 
 def each_row(test: Test) -> Test:

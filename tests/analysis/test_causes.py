@@ -1,10 +1,8 @@
 """How much a lock can gain at most, in blocks of 1 s on two cores, worked out by hand."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from yaml import safe_load
 
 from analysis.causes import bound_of_lock
 from record.saved_plan import Machine
@@ -13,10 +11,10 @@ from reports.sections import lost_time
 from reports.view import View
 from tests.docs.pages import DOCS
 from tests.reports.sample import MS, cell_of, measured, run_of
-from tests.tables import each_row
+from tests.tables import each_row, table
 
 WHY = DOCS / "why.md"
-PROFILES = safe_load(Path(__file__).with_suffix(".yaml").read_text())
+PROFILES = table(__file__)
 
 
 def run(cpu_ms: int, rate: int = 0, **changes: Any) -> Run:

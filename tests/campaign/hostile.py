@@ -4,16 +4,14 @@ import random
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TypeVar
-
-import yaml
 
 from tests.campaign.sizes import SEED, size
 from tests.native.loadgen_peers import Script, Scripted, scripted
+from tests.tables import table
 
 PIECE, NOISE = b"x" * 65536, random.Random(13).randbytes(65536)
-TABLES = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text())
+TABLES = table(__file__, "hostile.yaml")
 DRIP_S = 0.2
 Mode = TypeVar("Mode")
 

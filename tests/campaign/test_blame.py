@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import runner
+from lab.places import REPOSITORY
 from tests.campaign.hostile import sample
 from tests.conftest import runtime_or_skip
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 RUNNER = REPOSITORY / "runner.py"
 AT_ONCE = (resource.RLIMIT_CPU, 5)  # seconds of processor time, as the machine may be busy: then it is killed
 DEADLINE_S = 60.0

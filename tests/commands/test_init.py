@@ -26,6 +26,7 @@ from core.user_service import App
 from lab.environments import environment
 from lab.project import packages
 from tests.config.planning import command_of, service_of
+from tests.tables import table
 
 WSGI = "def app(environ, start_response): ...\n"
 ASGI = "class App:\n    async def __call__(self, scope, receive, send): ...\n\napplication = App()\n"
@@ -131,17 +132,11 @@ def test_what_is_wrong_is_said_and_nothing_is_written(line: str, here: Path) -> 
 
 # ---- the text of a plan ----
 
-REQUEST = {"request": "GET /items/3", "expect_status": "200", "expect_json": '{"id": 3}'}
-COMMAND = "{python} -m myapp --port {port}"
+PARTS = table(__file__)
+REQUEST = PARTS["request"]
 APPS = [{"app": "shop.web:app", "server": name} for name in SERVERS]
 STEPS = 4  # version, build, lock and the whole way
-SERVICES: list[dict[str, Any]] = [
-    {"command": COMMAND},
-    {"command": "{python} serve.py --socket {socket} --workers {workers} --threads {threads}", "topology": "2x1,1x2"},
-    *APPS,
-    {"targets": {"old": "http://127.0.0.1:8000/", "new": "unix:/run/new.sock"}},
-    {"command": COMMAND, "environment": {"A": "yes", "B": "#: '"}, "port": "8000", "think_time": "10ms"},
-]
+SERVICES: list[dict[str, Any]] = [*PARTS["services"], *APPS, *PARTS["more"]]
 
 
 def made(service: dict[str, Any], folder: Path) -> tuple[str, Plan]:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from analysis.cell_index import Cells
 from analysis.pause_shares import COLLECTION, pauses
@@ -20,7 +19,7 @@ from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
 from tests.native.loadgen_peers import read_http, scripted
 from tests.reports.sample import run_of
-from tests.tables import each_row
+from tests.tables import each_row, table
 
 pytestmark = NEEDS_LINUX
 
@@ -49,7 +48,7 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(own: Measured, fold
     assert result.services[0].gil_enabled_ready is any_runtime.name.gil_enabled
 
 
-FAILING = yaml.safe_load(Path(__file__).with_name("failing.yaml").read_text())
+FAILING = table(__file__, "failing.yaml")
 
 
 @pytest.mark.parametrize(("command", "more", "parts"), FAILING)

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.messages import BadInput, message, plural, verbatim
+from lab.places import REPOSITORY
 from record.run_file import RunFile, load, plain, to_json
 from record.saved_plan import Machine
 from record.saved_run import FILE_NAME, CellResult, Run
 from tests.reports.sample import FASTER, cell_of, measured, run_of
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
 PLAN: Any = run_of([]).plan
 PROFILE: Any = {"kind": "locks", "system": "1", "runtime": "3.14", "sentence": {}}
