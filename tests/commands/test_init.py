@@ -26,7 +26,7 @@ from core.user_service import App
 from lab.environments import environment
 from lab.project import packages
 from tests.config.planning import command_of, service_of
-from tests.tables import table
+from tests.tables import each_row, table
 
 WSGI = "def app(environ, start_response): ...\n"
 ASGI = "class App:\n    async def __call__(self, scope, receive, send): ...\n\napplication = App()\n"
@@ -92,7 +92,7 @@ def test_a_file_that_is_there_is_only_written_over_when_asked_and_has_what_is_st
     assert [one.name for one in plan.beside] == ["PostgreSQL", "Redis"]
 
 
-@pytest.mark.parametrize(("header", "mode"), [("Authorization: Bearer s3cret", 0o600), ("Accept: */*", 0o644)])
+@each_row
 def test_a_plan_with_secrets_is_private(here: Path, header: str, mode: int) -> None:
     os.umask(0o022)
     init(split(f"shop.yaml {FLAGS} --header '{header}'"))

@@ -145,6 +145,6 @@ def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) ->
         os.close(mine)
 
 
-@pytest.mark.parametrize(("parent", "status"), [("os.getppid()", 0), ("os.getpid()", -15)])
+@each_row
 def test_a_process_whose_parent_has_ended_before_it_asked_ends_at_once(parent: str, status: int) -> None:
     assert run([sys.executable, "-c", DIES.format(parent)]).returncode == status
