@@ -19,4 +19,5 @@ def table(file: str, name: str = "") -> Any:
 def each_row(test: Test) -> Test:
     """Run a test with each row that the YAML file beside it has under the test's name, after its arguments' names."""
     names, *rows = table(test.__code__.co_filename)[test.__name__]
-    return pytest.mark.parametrize(names, rows, ids=lambda value: str(value)[:40])(test)
+    made: Test = pytest.mark.parametrize(names, rows, ids=lambda value: str(value)[:40])(test)
+    return made

@@ -54,7 +54,7 @@ def drips(start: bytes, drop: bytes) -> Script:
     return play
 
 
-def table(name: str) -> dict[str, Script]:
+def scripts(name: str) -> dict[str, Script]:
     """What servers do, by its title."""
     does: dict[str, Callable[..., Script]] = {"sends": sends, "drips": drips, "closes": closes}
     made: dict[str, Script] = {}
@@ -64,7 +64,7 @@ def table(name: str) -> dict[str, Script]:
     return made
 
 
-HTTP, FRAMED = table("http"), table("framed")
+HTTP, FRAMED = scripts("http"), scripts("framed")
 
 
 def hostile(script: Script) -> AbstractContextManager[Scripted]:
