@@ -4,12 +4,12 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import yaml
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from lab.places import REPOSITORY
+from tests.tables import table
+
 PACKAGES = (
     *("core", "services", "clients", "experiments", "systems", "record", "config", "analysis", "lab", "reports"),
     "commands",
@@ -19,7 +19,7 @@ MEASURED_SYNTAX = (3, 11)
 NEWER_THAN_MEASURED = {"annotationlib", "compression"}
 STANDARD_LIBRARY = sys.stdlib_module_names | {"__future__", "_remote_debugging"}  # the latter from 3.14 on
 
-TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+TABLE = table(__file__)
 LAB = TABLE["lab"]
 
 

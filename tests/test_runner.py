@@ -19,13 +19,13 @@ from config import flags
 from config.run_plan import Plan
 from core.runtime import RuntimeName, facts
 from lab.machine import host
+from lab.places import REPOSITORY
 from record.decode import decoded
 from record.run_file import RunFile
 from record.saved_plan import Machine, SavedPlan
 from record.saved_run import FILE_NAME
 from tests.record.test_run_file import run
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 RUNNER = REPOSITORY / "runner.py"
 OWN_EXECUTABLE = Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()
 OWN_NAME = f"3.{sys.version_info.minor}" + ("t" if facts()["gil_disabled_build"] else "")

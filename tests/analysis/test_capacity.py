@@ -33,6 +33,7 @@ from tests.analysis.searches import P99, answered, late_of_queue, searched, stee
 from tests.analysis.simulated_searches import Searches
 from tests.reports.contestants import lines_of
 from tests.reports.sample import histogram_of, with_clients, with_load
+from tests.tables import each_row
 
 GIL_ON = message("the GIL was on")
 
@@ -152,14 +153,7 @@ def judged(run: Run) -> CapacityRatio:
     return step
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"status": "invalid"},
-        {"status": "failed", "clients": []},
-        {"status": "failed", "wrong": 1},  # although the latency objective is met
-    ],
-)
+@each_row
 def test_an_arm_with_probes_that_are_no_measurements_gets_no_verdict(bad: dict[str, Any]) -> None:
     def change(cell: CellResult) -> CellResult:
         passes = counted(cell, P99)[0] <= 0.01 * cell.requests
@@ -294,7 +288,7 @@ def test_the_best_topology_is_chosen_by_some_probes_and_judged_by_others_and_a_d
 # ---- simulated queues ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("servers", "mean_s", "limit_ms"), [(8, 0.02, 120), (8, 0.02, 1000), (1, 0.001, 120)])
+@each_row
 def test_searches_of_simulated_queues_stay_below_saturation_and_enclose_theory(
     servers: int, mean_s: float, limit_ms: int
 ) -> None:

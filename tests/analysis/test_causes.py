@@ -1,10 +1,8 @@
 """How much a lock can gain at most, in blocks of 1 s on two cores, worked out by hand."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from yaml import safe_load
 
 from analysis.causes import bound_of_lock
 from record.saved_plan import Machine
@@ -13,9 +11,10 @@ from reports.sections import lost_time
 from reports.view import View
 from tests.docs.pages import DOCS
 from tests.reports.sample import MS, cell_of, measured, run_of
+from tests.tables import each_row, table
 
 WHY = DOCS / "why.md"
-PROFILES = safe_load(Path(__file__).with_suffix(".yaml").read_text())
+PROFILES = table(__file__)
 
 
 def run(cpu_ms: int, rate: int = 0, **changes: Any) -> Run:
@@ -33,15 +32,7 @@ def bound(made: Run, owner: str = "_thread.RLock") -> float | None:
     return bound_of_lock(made, View(made).rows, made.profiles[0], 0.32, [owner])
 
 
-@pytest.mark.parametrize(
-    ("cpu_ms", "changes", "gain"),
-    [
-        (490, {}, 1 / 0.98 - 1),  # 1.96 s of 2 s are busy
-        (490, {"waiting_cpu_share": 0.5}, 1 / 0.735 - 1),  # of which 0.49 s would be saved
-        (490, {"waiting_cpu_share": 1.0}, 0.32 / 0.68),  # 0.49 s would remain: its own share
-        (100, {}, 0.32 / 0.68),  # 0.4 s of 2 s are busy
-    ],
-)
+@each_row
 def test_a_lock_gains_neither_more_than_idle_cores_nor_than_its_share(
     cpu_ms: int, changes: dict[str, Any], gain: float
 ) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from math import inf
 from typing import Any
 
 import pytest
@@ -19,12 +18,10 @@ from reports.view import View
 from tests.analysis.timed_cells import compared, in_blocks, only, steady
 from tests.reports.contestants import lines_of
 from tests.reports.sample import MS, cell_of, faulty, idle, measured, run_of, set_plan, with_services
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("status", "why"),
-    [("invalid", "3.14 in block 8: the reason"), ("failed", "1 of 16 measurements failed: the reason")],
-)
+@each_row
 def test_one_cell_that_is_not_ok_makes_a_comparison_invalid_and_is_told(status: Status, why: str) -> None:
     bad = faulty(cell_of("2", "3.14"), 8, status, "the reason")
     one = only([*steady("3.11", 3000), *steady("3.14", 1500, blocks=7), bad])
@@ -32,7 +29,7 @@ def test_one_cell_that_is_not_ok_makes_a_comparison_invalid_and_is_told(status: 
     assert str(one.why) == why
 
 
-@pytest.mark.parametrize(("ms", "needed"), [(249, 9), (100, 20), (250, 0)])
+@each_row
 def test_an_arm_that_was_timed_for_less_than_2_s_in_all_has_a_ratio_and_no_verdict(ms: float, needed: int) -> None:
     """8 blocks of 250 ms are 2 s; of 249 ms it takes 9, of 100 ms 20."""
     one = only(steady("3.11", ms) + steady("3.14", 4 * ms))
@@ -58,15 +55,7 @@ def test_only_the_judged_steps_have_a_verdict_and_are_the_family() -> None:
     assert is_decided(run)
 
 
-@pytest.mark.parametrize(
-    ("ms_each", "cores", "noted"),
-    [
-        (850, 8, "the clients used 85% of the cores available to them"),
-        (800, 8, ""),
-        (475, 1, "services and clients together used at least 90% of the cores"),  # 0.95 s each, of 2 s on one core
-        (475, 2, ""),
-    ],
-)
+@each_row
 def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(ms_each: int, cores: int, noted: str) -> None:
     """One client and one service in 2.001 s, each of which spent ms_each in user and as much in kernel mode."""
     both = product(("3.11", "3.14"), range(1, 9))
@@ -78,9 +67,7 @@ def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(ms_eac
     assert one.verdict == "equivalent"
 
 
-@pytest.mark.parametrize(
-    ("count", "notes"), [(5, "the machine was not quiet in 5 of 16 measurements: CPU steal, swapping"), (4, "")]
-)
+@each_row
 def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(count: int, notes: str) -> None:
     messages = [message("4 % of the time", code="steal"), message("3.1", code="swapping")]
     cells = steady("3.11", 2000) + steady("3.14", 2000)
@@ -129,10 +116,7 @@ def test_the_widest_interval_is_a_share_of_its_ratio() -> None:
     assert 0.01 < widest(run) < 0.3
 
 
-@pytest.mark.parametrize(
-    ("ms", "blocks", "width", "decided"),
-    [(2000, 2, inf, False), (2000, 7, inf, True), (200, 9, inf, False), (2000, 8, 0, True)],
-)
+@each_row
 def test_the_widest_interval_is_infinite_until_a_verdict_is_possible_and_is_not_of_a_a_or_idle_cells(
     ms: float, blocks: int, width: float, decided: bool
 ) -> None:
@@ -150,7 +134,7 @@ def unread(arm: str, key: str = "gil_enabled_end") -> list[CellResult]:
     return [*cells, with_services(last, **{key: None})]
 
 
-@pytest.mark.parametrize(("arm", "steps"), [("3.14t", ["lock", "whole"]), ("3.14t+gil", ["build", "lock"])])
+@each_row
 def test_a_state_of_the_gil_that_nobody_read_gives_no_verdict_on_any_step_of_the_free_threaded_build(
     arm: str, steps: list[str]
 ) -> None:

@@ -14,6 +14,7 @@ from record.saved_run import CellResult, Run
 from reports.sections import results
 from reports.view import View
 from tests.reports.sample import MS, cell_of, histogram_of, measured, run_of, with_clients, with_service
+from tests.tables import each_row
 
 ARMS = ("3.14", "3.14t")
 CLOSED_LOOP = ". Throughput includes the time to connect, but latency does not"
@@ -37,20 +38,13 @@ def notes(cells: Sequence[CellResult], *requests: Request) -> list[str]:
     return [*map(str, connection_notes(cells, own(cells, *requests)))]
 
 
-@pytest.mark.parametrize(("longest_ms", "is_told"), [(1021, True), (900, False)])
+@each_row
 def test_connections_that_took_a_second_to_open_are_told_once_for_all_runtimes(longest_ms: int, is_told: bool) -> None:
     cells = [replace(cell, connect=histogram_of([longest_ms * MS])) for cell in blocks()]
     assert "\n".join(notes(cells)).count("3.14, 3.14t: some connections took 1 s or longer") == is_told
 
 
-@pytest.mark.parametrize(
-    ("reconnects", "after"),
-    [
-        (999, "after every answer"),
-        (11, "after about 91 answers"),
-        (10, ""),
-    ],
-)
+@each_row
 def test_a_service_that_closes_connections_is_told_for_all_its_runtimes_at_once(reconnects: int, after: str) -> None:
     told = [f"3.14, 3.14t: the service closed the connection {after}{CLOSED_LOOP}"] if after else []
     assert notes(blocks(reconnects=reconnects)) == told
@@ -62,7 +56,7 @@ def test_at_a_rate_latency_contains_the_time_to_connect() -> None:
     assert note == f"3.14: the service closed the connection after every answer, or while it was idle{AT_RATE}"
 
 
-@pytest.mark.parametrize(("reconnects", "may_be_idle"), [(40, True), (41, False)])
+@each_row
 def test_connections_that_end_once_per_slice_may_have_been_idle(reconnects: int, may_be_idle: bool) -> None:
     """4 connections and 10 slices."""
     cells = [replace(cell, turns=Turns(slices=10)) for cell in blocks(["3.14"], reconnects=reconnects, connections=4)]
@@ -85,15 +79,7 @@ def test_requests_that_were_sent_twice_are_counted() -> None:
     assert note.startswith(f"3.14: {words}")
 
 
-@pytest.mark.parametrize(
-    ("p50_ms", "cpu_ms", "is_told"),
-    [
-        (39, 10, False),
-        (49, 10, True),
-        (51, 10, False),
-        (41.5, 600, False),  # 1.2 s in 2 s: it may well work for 41 ms
-    ],
-)
+@each_row
 def test_a_median_of_40_ms_on_idle_cores_is_explained(p50_ms: float, cpu_ms: int, is_told: bool) -> None:
     told = " ".join(notes(blocks(p50_ms=p50_ms, cpu_ns=cpu_ms * MS)))
     assert ("set TCP_NODELAY" in told) is is_told

@@ -6,14 +6,14 @@ from random import Random
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.known.judge import CALLED, OK, Seen, judge
 from tests.known.measure import flags
 from tests.known.scenarios import SCENARIOS, Truth, queue, simulate
 from tests.known.service import Behaviour, Pattern, parse_behaviour
+from tests.tables import table
 
-TABLES = yaml.safe_load(Path(__file__).with_name("known_answers.yaml").read_text())
+TABLES = table(__file__, "known_answers.yaml")
 
 
 @pytest.mark.parametrize("case", TABLES["truths"], ids=lambda case: case["behaviour"])

@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Address
+from tests.tables import each_row
 
 Scheme = Literal["light", "dark"]
 Opened = Callable[..., Page]
@@ -151,14 +152,6 @@ def findings(page: Page, *rules: str) -> list[tuple[str, str, str]]:
     return [(one["id"], one["impact"], one["nodes"][0]["html"][:120]) for one in found]
 
 
-@pytest.mark.parametrize(
-    ("name", "width", "scheme", "rules"),
-    [
-        ("small-zh", 360, "light", []),
-        ("contest", 360, "dark", []),
-        ("several", 800, "light", []),
-        ("small-zh", 800, "dark", ["color-contrast"]),
-    ],
-)
+@each_row
 def test_axe_finds_nothing(name: str, width: int, scheme: Scheme, rules: list[str], opened: Opened) -> None:
     assert findings(opened(width, scheme, name), *rules) == []

@@ -4,16 +4,14 @@ import random
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TypeVar
-
-import yaml
 
 from tests.campaign.sizes import SEED, size
 from tests.native.loadgen_peers import Script, Scripted, scripted
+from tests.tables import table
 
 PIECE, NOISE = b"x" * 65536, random.Random(13).randbytes(65536)
-TABLES = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text())
+TABLES = table(__file__, "hostile.yaml")
 DRIP_S = 0.2
 Mode = TypeVar("Mode")
 
@@ -56,7 +54,7 @@ def drips(start: bytes, drop: bytes) -> Script:
     return play
 
 
-def table(name: str) -> dict[str, Script]:
+def scripts(name: str) -> dict[str, Script]:
     """What servers do, by its title."""
     does: dict[str, Callable[..., Script]] = {"sends": sends, "drips": drips, "closes": closes}
     made: dict[str, Script] = {}
@@ -66,7 +64,7 @@ def table(name: str) -> dict[str, Script]:
     return made
 
 
-HTTP, FRAMED = table("http"), table("framed")
+HTTP, FRAMED = scripts("http"), scripts("framed")
 
 
 def hostile(script: Script) -> AbstractContextManager[Scripted]:

@@ -1,6 +1,5 @@
 """What lacks around a command is said in one line, with exit status 2, at once; nothing is left behind."""
 
-import errno
 import os
 import resource
 import shutil
@@ -14,10 +13,11 @@ from pathlib import Path
 import pytest
 
 import runner
+from lab.places import REPOSITORY
 from tests.campaign.hostile import sample
 from tests.conftest import runtime_or_skip
+from tests.tables import table
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 RUNNER = REPOSITORY / "runner.py"
 AT_ONCE = (resource.RLIMIT_CPU, 5)  # seconds of processor time, as the machine may be busy: then it is killed
 DEADLINE_S = 60.0
@@ -101,20 +101,9 @@ def test_a_plan_that_is_no_plan_is_refused_at_once(name: str, tmp_path: Path, ro
     assert not (tmp_path / "out").exists()
 
 
-# Arguments, what the shell does with the streams, and what the error names.
-LACKING: dict[tuple[str, ...], tuple[str, str]] = {
-    ("plan", "--plan", "/dev/zero"): ("", "/dev/zero"),
-    ("list",): (">&-", "standard output"),
-    ("doctor",): (">&-", "standard output"),
-    ("--help",): (">&-", "standard output"),
-    ("plan", "--system", "4"): ("> /dev/full", os.strerror(errno.ENOSPC)),
-}
-
-
-@pytest.mark.parametrize("arguments", sample(list(LACKING), 2), ids=str)
-def test_what_lacks_around_a_command_is_named(arguments: tuple[str, ...], room: Path) -> None:
-    shell, named = LACKING[arguments]
-    assert named in said(gilscope(*arguments, room=room, shell=shell))
+@pytest.mark.parametrize(("line", "shell", "named"), sample(table(__file__), 2))
+def test_what_lacks_around_a_command_is_named(line: str, shell: str, named: str, room: Path) -> None:
+    assert named in said(gilscope(*line.split(), room=room, shell=shell))
 
 
 def test_a_deleted_current_folder_is_named(tmp_path: Path) -> None:

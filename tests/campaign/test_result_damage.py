@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from core.messages import BadInput
+from lab.places import REPOSITORY
 from record.run_file import RunFile, load
 from record.saved_run import FILE_NAME, CellResult
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import TEXTS, is_json
 from tests.reports.sample import FASTER
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "docs" / "example-run" / FILE_NAME
 CASES = size(200, 100_000)
 

@@ -1,14 +1,14 @@
 """What a service says: answers, and scripted bytes in place of a socket."""
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
 import pytest
-import yaml
 
-TABLES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text())
+from tests.tables import table
+
+TABLES: dict[str, Any] = table(__file__, "answers.yaml")
 RIGHT = b'{"code": 200, "msg": "1000", "err": "", "calc_ns": 24123}'
 WRONG = b'{"code": 200, "msg": "999", "err": "", "calc_ns": 24123}'
 FULL = b'{"code": 503, "msg": "", "err": "the cache is full", "calc_ns": 0}'

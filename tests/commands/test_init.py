@@ -26,6 +26,7 @@ from core.user_service import App
 from lab.environments import environment
 from lab.project import packages
 from tests.config.planning import command_of, service_of
+from tests.tables import each_row, table
 
 WSGI = "def app(environ, start_response): ...\n"
 ASGI = "class App:\n    async def __call__(self, scope, receive, send): ...\n\napplication = App()\n"
@@ -91,7 +92,7 @@ def test_a_file_that_is_there_is_only_written_over_when_asked_and_has_what_is_st
     assert [one.name for one in plan.beside] == ["PostgreSQL", "Redis"]
 
 
-@pytest.mark.parametrize(("header", "mode"), [("Authorization: Bearer s3cret", 0o600), ("Accept: */*", 0o644)])
+@each_row
 def test_a_plan_with_secrets_is_private(here: Path, header: str, mode: int) -> None:
     os.umask(0o022)
     init(split(f"shop.yaml {FLAGS} --header '{header}'"))
@@ -131,17 +132,11 @@ def test_what_is_wrong_is_said_and_nothing_is_written(line: str, here: Path) -> 
 
 # ---- the text of a plan ----
 
-REQUEST = {"request": "GET /items/3", "expect_status": "200", "expect_json": '{"id": 3}'}
-COMMAND = "{python} -m myapp --port {port}"
+PARTS = table(__file__)
+REQUEST = PARTS["request"]
 APPS = [{"app": "shop.web:app", "server": name} for name in SERVERS]
 STEPS = 4  # version, build, lock and the whole way
-SERVICES: list[dict[str, Any]] = [
-    {"command": COMMAND},
-    {"command": "{python} serve.py --socket {socket} --workers {workers} --threads {threads}", "topology": "2x1,1x2"},
-    *APPS,
-    {"targets": {"old": "http://127.0.0.1:8000/", "new": "unix:/run/new.sock"}},
-    {"command": COMMAND, "environment": {"A": "yes", "B": "#: '"}, "port": "8000", "think_time": "10ms"},
-]
+SERVICES: list[dict[str, Any]] = [*PARTS["services"], *APPS, *PARTS["more"]]
 
 
 def made(service: dict[str, Any], folder: Path) -> tuple[str, Plan]:

@@ -25,6 +25,7 @@ from config.run_plan import Plan
 from core.messages import BadInput
 from record.saved_plan import Until
 from tests.config import planning
+from tests.tables import each_row
 
 
 def planned(line: str) -> Plan:
@@ -64,13 +65,7 @@ def test_plan_takes_every_flag_of_a_run(capsys: pytest.CaptureFixture[str]) -> N
         command.main(["--resume", "folder"])
 
 
-@pytest.mark.parametrize(
-    ("line", "column", "arms"),
-    [
-        ("--system 1 --runtime 3.14,3.14t --aa", 2, ["3.14", "3.14t", "3.14t again"]),
-        ("--arm a=http://127.0.0.1:1/ --arm b=http://127.0.0.1:2/ --aa", 1, ["a", "b", "a again"]),
-    ],
-)
+@each_row
 def test_the_table_has_a_row_for_the_second_measurement_of_aa(line: str, column: int, arms: list[str]) -> None:
     ((_, rows),) = command.cell_table(planned(line), 2).groups
     assert [str(row[column].words) for row in rows] == arms

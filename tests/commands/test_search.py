@@ -12,18 +12,10 @@ from core.messages import message
 from record.saved_run import CellResult
 from reports.view import View
 from tests.analysis.searches import searched, steep
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("changed", "named", "status"),
-    [
-        ({"status": "invalid"}, None, 1),
-        ({"status": "failed", "wrong": 1}, None, 1),
-        ({"status": "failed", "clients": []}, None, 1),
-        ({}, "3.14", 0),
-        ({}, "3.14,3.14t", 1),
-    ],
-)
+@each_row
 def test_a_search_with_a_measurement_that_is_none_or_without_a_runtime_that_was_asked_for_ends_with_1(
     changed: dict[str, Any],
     named: str | None,

@@ -21,6 +21,7 @@ from core.method import Method, Warmup
 from lab.places import REPOSITORY
 from record.run_file import load
 from tests.config.planning import cells_of_one, stored
+from tests.tables import table
 
 
 @pytest.fixture
@@ -66,15 +67,10 @@ def test_a_plan_is_read_with_all_its_keys_and_values_as_flags_are(file: Path) ->
     assert (cells[-1].reuse_client, cells[-1].num_max_conns) == (True, None)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *["[", "{", "rows: [", "a: b: c", "\tx", "%", "\0", "&a *b", "rows: &a [*a]", "'open", "- - :\n -", "@"],
-        f"description: &a {'x' * 99_999}\nrows: [{'*a, ' * 9999}]",
-        *["--- {}\n--- {}", "rows: [{system: 1}]\n blocks: 2", "rows: " + "[" * 20_000, "rows: [\udcff]"],
-    ],
-    ids=lambda text: ascii(text[:24]),
-)
+LAUGHS = f"description: &a {'x' * 99_999}\nrows: [{'*a, ' * 9999}]"
+
+
+@pytest.mark.parametrize("text", [*table(__file__), LAUGHS, "rows: " + "[" * 20_000], ids=lambda text: ascii(text[:24]))
 def test_what_is_not_yaml_is_refused(file: Path, text: str) -> None:
     with pytest.raises(BadInput, match=f"^{file} is not valid YAML: .*$"):
         loaded(file, text)

@@ -6,11 +6,12 @@ from itertools import chain, pairwise
 import pytest
 
 from config.orders import block_order
+from tests.tables import each_row
 
 SEEDS = range(5)
 
 
-@pytest.mark.parametrize(("count", "blocks"), [(4, 4), (6, 6), (3, 6), (5, 10)])
+@each_row
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_cell_runs_right_after_each_other_one_equally_often(count: int, blocks: int, seed: int) -> None:
     for first in (1, blocks + 1):

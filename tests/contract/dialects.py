@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
-
 from tests.contract.peers import CALC, Peer, framed, request
+from tests.tables import table
 
 LIMIT_BYTES = 16 * 2**20
 BAD = (400, "")
-TABLES = yaml.safe_load(Path(__file__).with_name("requests.yaml").read_text("utf-8"))
+TABLES = table(__file__, "requests.yaml")
 NO_PARAMS = (b"[" * 100_000, b'{"a":' * 100_000)
 NO_REQUESTS = (*NO_PARAMS, b"[" * 100_000 + b"]" * 100_000, CALC.decode().encode("utf-16"))
 LONG_NUMBER = b"1" + b"0" * 5000

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from core.runtime import NATIVE
 from lab.folders import Sandbox
 from systems import find
@@ -19,12 +17,13 @@ from tests.contract.dialects import BODY, FRAMES, RAW, Dialect
 from tests.contract.serving import Serving, command_or_skip, dialect_of, listening, serving, small_cell
 from tests.contract.speaking import Spoken
 from tests.native.programs import as_service, told_service
+from tests.tables import table
 
 READ_DEADLINE_S = 120.0  # of system 1 here: no peer is closed for what the machine holds up
 PATIENT = f"import services.threaded; services.threaded.READ_DEADLINE_S = {READ_DEADLINE_S}\n"
 SILENT_PEERS = 300
 NATIVE_ECHO = ("echo-tokio", "echo-libuv", "echo-asio", "echo-coroutine", "echo-netty.jar")
-TABLES: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+TABLES: dict[str, dict[str, Any]] = table(__file__)
 SERVICES, PROGRAMS = TABLES["services"], TABLES["programs"]
 
 

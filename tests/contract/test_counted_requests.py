@@ -15,7 +15,6 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from clients.user_service import STRIDE
 from core.child import Slice, wait_until
@@ -30,6 +29,7 @@ from tests.contract.speaking import Spoken, spoken
 from tests.lab.run.test_contract import CHILD
 from tests.native.loadgen_peers import HELLO, Script, Scripted, counted, read_frame, read_http, scripted
 from tests.native.programs import program_or_skip
+from tests.tables import table
 
 pytestmark = pytest.mark.alone
 
@@ -60,7 +60,7 @@ class Case:
     rate: int = 0
 
 
-TABLE = yaml.safe_load(Path(__file__).with_name("counted_requests.yaml").read_text())
+TABLE = table(__file__, "counted_requests.yaml")
 CASES = {name: Case(**row) for name, row in TABLE.items()}
 Play = tuple[str, bool]  # the name of a case, and whether the client is that of system 2
 

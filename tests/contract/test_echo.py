@@ -17,6 +17,7 @@ from tests.contract.dialects import noise
 from tests.contract.kinds import ECHO, Kind
 from tests.contract.peers import Peer
 from tests.contract.speaking import DEADLINE_S, read_to_end
+from tests.tables import each_row
 
 TCP = [kind for kind in ECHO if kind[1].endswith("tcp")]
 UNIX = [kind for kind in ECHO if kind[1].endswith("unix")]
@@ -67,7 +68,7 @@ def _is_other_end(sock: socket.socket, peer: Peer) -> bool:
 
 
 @pytest.mark.parametrize("kind", TCP, ids="-".join, indirect=True)
-@pytest.mark.parametrize(("told", "nodelay"), [({"BUFFER_BYTES": 20_000}, True), ({"NODELAY": False}, False)])
+@each_row
 def test_the_sockets_are_as_the_cell_says_and_without_delay_where_it_says_nothing(
     kind: Kind, told: dict[str, Any], nodelay: bool, sandbox: Sandbox
 ) -> None:

@@ -21,6 +21,7 @@ from tests.contract.own_services import planned
 from tests.contract.packages import not_installed
 from tests.contract.runs import NEEDS_LINUX
 from tests.contract.serving import check_ok
+from tests.tables import each_row
 
 __all__ = ["certificate"]
 
@@ -133,13 +134,7 @@ def test_a_service_gets_the_headers_and_bodies_of_the_plan(
     assert put[5:] == [8, '{"n": 1}']
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"command": "{python} items.py {port}"},
-        {"command": "{python} tls_items.py {port}", "scheme": "https", "insecure": True},
-    ],
-)
+@each_row
 def test_a_service_that_does_not_speak_http2_is_named_with_the_fix(
     run: Run, any_runtime: Runtime, given: dict[str, Any]
 ) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from analysis.cell_index import Cells
 from analysis.pause_shares import COLLECTION, pauses
@@ -20,19 +19,12 @@ from tests.contract.serving import check_ok
 from tests.lab.wheels import write_wheel
 from tests.native.loadgen_peers import read_http, scripted
 from tests.reports.sample import run_of
+from tests.tables import each_row, table
 
 pytestmark = NEEDS_LINUX
 
 
-@pytest.mark.parametrize(
-    ("command", "asked", "expected"),
-    [
-        ("{python} items.py {port}", 2, (2, 1)),
-        ("{python} items.py {port} {workers} {threads}", 3, (1, 1)),
-        ("{python} family.py {port} FOLDER", 1, (1, 2)),
-        ("{python} orphan.py {port}", 1, (1, 2)),  # a process that has left its parent
-    ],
-)
+@each_row
 def test_commands_are_measured_with_all_their_processes_and_leave_none(
     own: Measured, folder: Path, command: str, asked: int, expected: tuple[int, int]
 ) -> None:
@@ -56,7 +48,7 @@ def test_a_program_of_the_requirements_runs_by_its_bare_name(own: Measured, fold
     assert result.services[0].gil_enabled_ready is any_runtime.name.gil_enabled
 
 
-FAILING = yaml.safe_load(Path(__file__).with_name("failing.yaml").read_text())
+FAILING = table(__file__, "failing.yaml")
 
 
 @pytest.mark.parametrize(("command", "more", "parts"), FAILING)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from analysis.confounds import measured_shape
 from config.user_service.service import ASGI
@@ -15,6 +14,7 @@ from tests.contract.own_services import Measured
 from tests.contract.packages import not_installed
 from tests.contract.runs import NEEDS_LINUX
 from tests.contract.serving import check_ok
+from tests.tables import table
 
 pytestmark = NEEDS_LINUX
 
@@ -39,7 +39,7 @@ async def over_asgi(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": BODY})
 """
-SERVED = yaml.safe_load(Path(__file__).with_name("servers.yaml").read_text())
+SERVED = table(__file__, "servers.yaml")
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ from record.saved_run import CellResult
 from systems import find
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok, small_cell
+from tests.tables import each_row
 
 METHOD = Method(warmup=Warmup(seconds=0.05), duration_s=0.4, slices=True)
 BACKGROUND = """
@@ -65,16 +66,7 @@ def sliced(
     return measure_in_slices(entries, 1, replace(bench, method=how, paces={**paces}), 7)
 
 
-@pytest.mark.parametrize(
-    ("number", "params", "clients"),
-    [
-        ("1", {}, "bench"),
-        ("2", {"RATE": 200}, "bench"),
-        ("2", {}, "native_client"),
-        ("4", {"NUM_API_SERVICES": 2, "NUM_THREADS_PER_CLIENT": 1}, "bench"),
-    ],
-    ids=str,
-)
+@each_row
 def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
     number: str, params: dict[str, Any], clients: str, any_runtime: Runtime, request: pytest.FixtureRequest
 ) -> None:

@@ -22,6 +22,7 @@ from tests.contract.kinds import SERVICES, TABLES, more_kinds, params_of
 from tests.contract.serving import check_ok, command_or_skip, prefixed, small_cell
 from tests.lab.extensions import EXTENSION, extension
 from tests.native.programs import USAGE
+from tests.tables import each_row
 
 THREE_WORKERS = {"NUM_WORKERS_PER_API_SERVICE": 3}
 VARIANTS = {**SERVICES, **TABLES["variants"]}
@@ -104,7 +105,7 @@ def test_a_pinned_client_uses_its_own_socket_and_one_that_picks_at_random_every_
     assert name == NATIVE or sum(services[1].connections_by_requests.values()) == 3
 
 
-@pytest.mark.parametrize(("name", "duration_s"), [("echo-asyncio", 0.0), ("echo-pool", 0.2)])
+@each_row
 def test_an_echo_server_is_called_by_the_native_client(native_client: Bench, name: str, duration_s: float) -> None:
     method = replace(native_client.method, warmup=Warmup(share=0.5), duration_s=duration_s)
     sizes = {"MESSAGE_BYTES": 102_400, "NUM_CONNECTIONS_PER_CLIENT": 3, "NUM_REQUESTS_PER_CLIENT": 30}
@@ -167,7 +168,7 @@ def needs_gil(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("role", "late"), [("service", False), ("client", False), ("service", True)])
+@each_row
 def test_an_import_that_turns_the_gil_on_makes_the_cell_invalid_and_is_named(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, needs_gil: Path, role: str, late: bool
 ) -> None:

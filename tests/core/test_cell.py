@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core.cell import PARAMETERS, Cell, Parameter, Value, parameter
 from core.messages import BadInput
 from core.system import COMMON
+from tests.tables import each_row
 
 ALL = tuple(PARAMETERS)
 NUMBERS = [one for one in PARAMETERS.values() if one.kind is int]
@@ -88,14 +89,7 @@ def test_an_unknown_parameter_is_refused_with_the_names_there_are() -> None:
         build({"NUM_SERVICES": 3})
 
 
-@pytest.mark.parametrize(
-    ("values", "clients", "requests"),
-    [
-        ({"NUM_API_SERVICES": 3, "NUM_CLIENTS": None}, 3, 3 * 3 * 1000),
-        ({"NUM_API_SERVICES": 3, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 7}, 5, 3 * 5 * 7),
-        ({}, 20, 400_000),
-    ],
-)
+@each_row
 def test_requests_are_clients_times_services_times_requests_of_each_pair_with_as_many_clients_as_services(
     values: dict[str, Any], clients: int, requests: int
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from core.messages import BadInput
 from core.method import Method, Warmup, parse_cpus, parse_duration, placement
+from tests.tables import each_row
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no CPU affinity")
 
@@ -29,7 +30,7 @@ def test_a_warmup_is_a_share_or_seconds_or_none(line: str) -> None:
     assert bool(Warmup.parse(text)) is bool(share or seconds)
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("2s", 2.0), (" 0.5 ", 0.5), ("0", 0.0), ("86400", 86_400)])
+@each_row
 def test_a_duration_is_in_seconds(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
@@ -78,6 +79,6 @@ def test_cpus_that_are_not_there_are_refused_with_those_that_are(monkeypatch: py
         Method(pin_services=(3, 4)).expect_cpus()
 
 
-@pytest.mark.parametrize(("cores", "advice"), [(4, "services=0-2 clients=3 "), (8, "services=0-5 clients=6-7 ")])
+@each_row
 def test_a_service_is_left_several_cores_to_itself_where_there_are_enough(cores: int, advice: str) -> None:
     assert advice in str(placement(cores))

@@ -4,6 +4,7 @@ import pytest
 
 from core.messages import BadInput
 from core.runtime import NATIVE, RuntimeName
+from tests.tables import each_row
 
 # A name, its interpreter, whether there is a GIL and a JIT, and the variables that see to it.
 NAMES = """\
@@ -25,21 +26,7 @@ def test_a_name_says_which_interpreter_which_variables_and_whether_there_is_a_gi
     assert sorted(map("=".join, name.variables.items())) == variables
 
 
-FORMS = "3.11, 3.14, 3.14t, 3.14t+gil"
-
-
-@pytest.mark.parametrize(
-    ("text", "refusal"),
-    [
-        *[(text, FORMS) for text in ("", "3", "2.7", "3.14T", "3.14t+", " 3.14", "3.14\n", "3.14.1.2")],
-        *[(text, FORMS) for text in ("3.14.0rc", "python3.14", "3.14+jet", "3.14+jit+jit")],
-        *[(text, "and native") for text in ("native+gil", "Native", " native")],
-        ("3.14+gil", "+gil needs a free-threaded build"),
-        ("3.15t+jit", "a free-threaded build has no JIT"),
-        ("3.13+jit", "is too old"),
-        ("3.12t", "is too old"),
-    ],
-)
+@each_row
 def test_another_form_or_a_build_that_cannot_be_so_is_refused(text: str, refusal: str) -> None:
     with pytest.raises(BadInput) as caught:
         RuntimeName(text)

@@ -3,9 +3,8 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from lab.places import REPOSITORY
 
 
 def test_finding_a_system_imports_the_one_file_that_declares_it() -> None:

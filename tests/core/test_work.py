@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from core import work
 from core.work import CALC_TARGET_LIMIT, answer, calc, calc_request
+from tests.tables import each_row
 
 CODES = {200, 400, 404, 405, 500}
-KEYS = ("method", "url", "params")
 
 
 def answered(body: bytes) -> dict[str, Any]:
@@ -27,15 +27,7 @@ def answered(body: bytes) -> dict[str, Any]:
     return dict(said)
 
 
-@pytest.mark.parametrize(
-    ("body", "named"),
-    [
-        *[(json.dumps({"method": "POST", "url": "/calc", "params": {}} | {key: None}), key) for key in KEYS],
-        ('{"method": "POST", "url": "/calc", "params": {}}', "target"),
-        ('{"method": "PUT", "url": "/calc", "params": {}}', "POST"),
-        ('{"method": "POST", "url": "/calc", "params": {"target": 5}}\x0b', "body"),
-    ],
-)
+@each_row
 def test_an_error_names_what_is_wrong(body: str, named: str) -> None:
     assert named in answered(body.encode())["err"]
 

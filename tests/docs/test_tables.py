@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 
 import pytest
-from yaml import safe_load
 
 import systems
 from analysis.metrics import METRICS, Metric
@@ -21,6 +19,7 @@ from config.user_service.service_options import SERVICE
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare import MACHINE, METHOD
 from tests.docs.pages import DOCS, expect, run_parser, with_table
+from tests.tables import table
 
 HISTOGRAM = r"^(latency|connect|waiting)_(\w+)_ns$"
 
@@ -76,7 +75,7 @@ def _figure_rows() -> Iterator[list[str]]:
         yield [f"`{kind}`", meaning.removeprefix("mean "), of_row, better]
 
 
-MORE = safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))  # pages on commands and plans
+MORE = table(__file__)  # pages on commands and plans
 REFUSED = [
     [", ".join(map(str, MACHINE.values())), "the machine"],
     [", ".join(map(str, METHOD.values())), "the method"],

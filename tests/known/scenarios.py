@@ -4,12 +4,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from heapq import heapify, heappop, heappush
 from math import ceil, log
-from pathlib import Path
 from random import Random
 
-import yaml
-
 from tests.known.service import Behaviour, Pattern
+from tests.tables import table
 
 SIMULATED = 50_000
 # A queue is measured in blocks of a finite length, so even a perfect measurement differs from the formula. Its
@@ -76,7 +74,7 @@ class Truth:
 
 SAME = "same"
 SCENARIOS: dict[str, Scenario] = {}
-for title, row in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text()).items():
+for title, row in table(__file__).items():
     arms = [Behaviour(**row.pop(arm)) for arm in ("base", "other")]
     SCENARIOS[title] = Scenario(base=arms[0], other=arms[1], **row)
 

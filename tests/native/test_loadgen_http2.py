@@ -14,6 +14,7 @@ from core.request_plan import Request, RequestPlan
 from tests.clients.user_service.both import native
 from tests.clients.user_service.sessions import told
 from tests.native.loadgen_peers import Scripted, exactly, scripted
+from tests.tables import each_row
 
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS = 1, 4
@@ -186,7 +187,7 @@ def literal(name: str, value: str) -> bytes:
     return b"".join([b"\0", bytes([len(name)]), name.encode(), bytes([len(value)]), value.encode()])
 
 
-@pytest.mark.parametrize(("status", "wrong"), [("0", 0), ("13", 20), ("", 20)])
+@each_row
 @pytest.mark.parametrize("has_trailers", [True, False], ids=["trailers", "head alone"])
 def test_a_call_by_grpc_is_right_if_its_status_is_0(status: str, wrong: int, *, has_trailers: bool) -> None:
     field = literal("grpc-status", status) if status else literal("x", "0")

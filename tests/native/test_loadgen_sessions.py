@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.clients.user_service.both import native
 from tests.clients.user_service.sessions import SHOP, shop, shop_plan, told
+from tests.tables import table
 
 
 def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_user_logs_in_again_when_its_login_has_expired(tmp_path: Path) -> None
     assert sum(one.startswith(b"POST /login") for one in seen.sent) == 8
 
 
-LACKS = yaml.safe_load(Path(__file__).with_name("sessions.yaml").read_text(encoding="utf-8"))
+LACKS = table(__file__, "sessions.yaml")
 
 
 @pytest.mark.parametrize("case", LACKS)

@@ -16,12 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.messages import BadInput, message, plural, verbatim
+from lab.places import REPOSITORY
 from record.run_file import RunFile, load, plain, to_json
 from record.saved_plan import Machine
 from record.saved_run import FILE_NAME, CellResult, Run
 from tests.reports.sample import FASTER, cell_of, measured, run_of
+from tests.tables import table
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
 PLAN: Any = run_of([]).plan
 PROFILE: Any = {"kind": "locks", "system": "1", "runtime": "3.14", "sentence": {}}
@@ -136,37 +137,14 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(tmp_
         load(tmp_path)
 
 
-# Keys of a head, and of a cell, and what is said of them.
-HEADS = """\
-{"cells": 5} -> cells is 5, but must be `array`
-{"plan": {"name": "x", "blocks": -1}} -> plan.blocks is -1, but must be `int` >= 0
-{"spent_ns": {"cells": 1000000000000000000000000000000}} -> must be `int` <= 9223372036854775807
-{"later": {}} -> later is {}, but must be a known key
-{"machine": {"cpu": "x", "spun": 1}} -> machine.spun is 1, but must be a known key
-{"run_id": "absent"} -> missing required field `run_id`
-{"started_at": "noon"} -> started_at is 'noon', but must be a time such as
-{"run_id": "another"} -> the head does not match its checksum"""
-CELLS = """\
-{"status": "fine"} -> status is 'fine', but must be valid: Invalid enum value 'fine'
-{"clients": [{"completion_ns": 0}]} -> clients[0].completion_ns is 0, but must be `int` >= 1
-{"services": [{"service_id": 0, "requests": 1, "mine": 1}]} -> services[0].mine is 1, but must be a known key
-{"params": {"NUM_CLIENTS": "all"}} -> params.NUM_CLIENTS is 'all'
-{"latency": {"count": 1}} -> latency is {'count': 1}, but must be a valid histogram
-{"reason": {"msgid": "{a:>9999999}", "args": {"a": 1}}} -> a message whose arguments fit it
-{"answered": 1} -> checksum is """
+ROWS = table(__file__)
 TOO_LONG = "a message of less than 65536 characters"
-
-
-def table(text: str) -> list[tuple[dict[str, Any], str]]:
-    """The rows of a table: changed keys, and what is said of them."""
-    rows = [line.split(" -> ") for line in text.splitlines()]
-    return [(json.loads(change), said) for change, said in rows]
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        *table(HEADS),
+        *ROWS["heads"],
         ({"profiles": [{**PROFILE, "tree": NESTED}]}, "a value with less nesting"),
         ({"plan": {**plain(PLAN), "own": {"name": 5}}}, "plan.own.name is 5, but must be `str`"),
         ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),
@@ -186,7 +164,7 @@ def test_a_head_with_other_values_or_without_a_key_is_an_error_that_names_it(
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [*table(CELLS), ({"reason": LAUGHS}, TOO_LONG), ({"disturbances": [LAUGHS]}, TOO_LONG)],
+    [*ROWS["cells"], ({"reason": LAUGHS}, TOO_LONG), ({"disturbances": [LAUGHS]}, TOO_LONG)],
     ids=lambda value: str(value)[:40],
 )
 def test_a_cell_that_does_not_fit_is_named_and_left_out_and_the_others_are_read(

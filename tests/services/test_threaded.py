@@ -4,11 +4,10 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from tests.conftest import runtime_or_skip
+from tests.tables import each_row
 
 DEADLINE_S = 60.0
 CHURN = """
@@ -49,10 +48,7 @@ print(json.dumps(sorted(set(errors))))
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "dispatch"),
-    [("3.14t", "any"), ("3.14t", "owned"), ("3.14t", "leader"), ("3.14", "leader"), ("3.11", "any")],
-)
+@each_row
 def test_counting_does_not_mind_connections_that_come_and_go(name: str, dispatch: str, short_folder: Path) -> None:
     runtime = runtime_or_skip(name)
     python = [str(runtime.interpreter.executable), "-s"]

@@ -14,6 +14,7 @@ from lab.python.interpreters import find
 from record.run_file import load
 from record.saved_run import Run
 from tests.lab.extensions import extension
+from tests.tables import table
 
 APPS = Path(__file__).parent / "apps"
 EXTENSION = "own_mutex_extension"
@@ -25,17 +26,10 @@ class Planted:
     """function: whose line is to be named first, "" where none is to be; runtimes: under which it waits."""
 
     function: str
-    runtimes: tuple[str, ...]
+    runtimes: Sequence[str]
 
 
-PLANTED = {
-    "shared_dict": Planted(function="Cache.put", runtimes=("3.14t",)),
-    "shared_list": Planted(function="Log.add", runtimes=("3.14t",)),
-    "lock_during_io": Planted(function="Upstream.ask", runtimes=("3.14", "3.14t")),
-    "own_mutex": Planted(function="Codec.encode", runtimes=("3.14", "3.14t")),
-    "logging_handler": Planted(function="Handler.handle", runtimes=("3.14t",)),
-    "no_contention": Planted(function="", runtimes=("3.14", "3.14t")),
-}
+PLANTED = {name: Planted(**known) for name, known in table(__file__).items()}
 
 
 def profiled(name: str, folder: Path, runtimes: Sequence[str], duration_s: float = 1.0, kinds: str = "python") -> Run:

@@ -11,6 +11,7 @@ from record.saved_run import CellResult
 from tests.experiments.http_clients.sample import HELD, only_client
 from tests.reports.contestants import blocks_of, contest_run, figures_of
 from tests.reports.sample import MS, with_clients
+from tests.tables import each_row
 
 
 def telling(blocks: Sequence[tuple[Sequence[int], int]]) -> list[CellResult]:
@@ -22,14 +23,7 @@ def telling(blocks: Sequence[tuple[Sequence[int], int]]) -> list[CellResult]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("blocks", "lmean_ms", "bench_ms", "ratio"),
-    [
-        # Means of the loops are 2, 4 and 9 ms, Bench is 8, 8 and 18 ms, the ratios are 4, 2 and 2.
-        ([([1, 2, 3], 8), ([3, 4, 5], 8), ([9, 9, 9], 18)], 4, 8, (2, 2, 4)),
-        ([([10], 10), ([10], 11), ([10], 15)], 10, 11, (1.1, 1, 1.5)),  # no interval goes below 1
-    ],
-)
+@each_row
 def test_lmean_and_bench_are_medians_over_the_blocks_and_serialisation_is_the_median_of_their_ratios(
     blocks: Any, lmean_ms: int, bench_ms: int, ratio: tuple[float, float, float]
 ) -> None:

@@ -7,18 +7,19 @@ from typing import Any
 import pytest
 
 from experiments.loadgen.peers import GENERATORS, UNKNOWN, Load
-from tests.experiments.loadgen.printed import PRINTED
 from tests.lab.python.fake_pythons import script
+from tests.tables import table
 
 URL = "http://127.0.0.1:1/"
 
 
+PRINTED = table(__file__)
 LOAD = Load(url=URL, connections=21, requests=1000, seconds=3, keep_alive=True, threads=2)
 
 
 def test_what_a_generator_prints_is_read() -> None:
-    for name, printed, answered, failed, seconds in PRINTED:
-        report = GENERATORS[name].read(printed)
+    for name, printed, answered, failed, seconds in PRINTED["says"]:
+        report = GENERATORS[name].read(PRINTED[printed])
         assert (report.answered, report.failed) == (answered, failed), printed
         assert report.seconds == pytest.approx(seconds)
 

@@ -10,9 +10,10 @@ import pytest
 from core.method import Method, Warmup
 from experiments.loadgen.peers import run
 from tests.contract.speaking import Spoken, read_to_end, released, wait_readable
-from tests.experiments.loadgen.printed import AB, OHA, OHA_REFUSED, WRK
+from tests.experiments.loadgen.test_generators import PRINTED
 from tests.lab.python.fake_pythons import script as program
 from tests.native.programs import told_client
+from tests.tables import each_row
 
 FAKE = """
 echo "$@" >> {folder}/called
@@ -76,7 +77,7 @@ def result_of(name: str, **cell: Any) -> Any:
 
 
 def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: Tool) -> None:
-    tool.prints("ab", AB)
+    tool.prints("ab", PRINTED["AB"])
     result = result_of("ab")
     assert tool.calls[1:] == ["-q -k -n 2000 -c 4 http://127.0.0.1:1/"]
     assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (2000, 2000, 0, {})
@@ -88,24 +89,16 @@ def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: 
 
 
 def test_answers_that_a_generator_calls_failed_are_errors(tool: Tool) -> None:
-    tool.prints("oha", OHA_REFUSED)
+    tool.prints("oha", PRINTED["OHA_REFUSED"])
     result = result_of("oha", NUM_REQUESTS_PER_CLIENT=100)
     assert (result["requests"], result["answered"], result["errors"]) == (100, 90, {"failed": 30})
 
 
-@pytest.mark.parametrize(
-    ("name", "printed", "cell", "called"),
-    [
-        # It said 29,298 requests at 21,266 a second: 100,000 take 4.7 s.
-        ("wrk", WRK, {"warmup": 0.02, "NUM_REQUESTS_PER_CLIENT": 100_000}, ["-d1s", "-d5s"]),
-        ("oha", OHA, {"warmup": 0.1}, ["-n 200 -c", "-n 2000 -c"]),
-        ("ab", AB, {"warmup": 0.1, "duration_s": 5}, ["-t 1 -n 200000", "-t 5 -n 1000000"]),
-    ],
-)
+@each_row
 def test_the_warm_up_is_a_share_of_the_requests_or_of_the_duration_and_tells_who_knows_only_time_how_long_they_take(
     tool: Tool, name: str, printed: str, cell: dict[str, Any], called: list[str]
 ) -> None:
-    tool.prints(name, printed)
+    tool.prints(name, PRINTED[printed])
     result_of(name, **cell)
     assert [words for words, call in zip(called, tool.calls[1:], strict=True) if words not in call] == []
 
@@ -152,6 +145,6 @@ def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) ->
         os.close(mine)
 
 
-@pytest.mark.parametrize(("parent", "status"), [("os.getppid()", 0), ("os.getpid()", -15)])
+@each_row
 def test_a_process_whose_parent_has_ended_before_it_asked_ends_at_once(parent: str, status: int) -> None:
     assert run([sys.executable, "-c", DIES.format(parent)]).returncode == status

@@ -17,25 +17,12 @@ from lab.hosts import worker
 from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import MOST_BYTES
 from tests.lab.python.fake_pythons import script
+from tests.tables import each_row, table
 
 BOOTED = {"folder": "/tmp", "python": sys.executable, "cpus": [0, 1], "pid": 7}
 DEEP, FLAT = '{"a":' * 100_000, "[" * 500 + "]" * 500
-JSON = (
-    "me",
-    "null",
-    "true",
-    "-1",
-    "1e999",
-    "NaN",
-    "Infinity",
-    "1" + "0" * 4000,
-    '""',
-    '"\\ud800"',
-    '"x\\u0000"',
-    "[]",
-    "{}",
-    FLAT,
-)
+TEXTS = table(__file__)
+JSON = ("1" + "0" * 4000, *TEXTS["values"], FLAT)
 LONG = '{"number": %s, "out": "' + 2 * MOST_BYTES * "x" + '"}'
 STARTED = '{"number": %s, "answer": 8}'
 # A program that plays ssh and the agent. It writes the first line of a file; when a child is to be started, it writes
@@ -73,8 +60,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 
 
 HOST = Host(name="x", address="127.0.0.1", ssh="127.0.0.1")
-WRONG: list[dict[str, Any]] = [{"cpus": ["a"]}, {"cpus": []}, {"cpus": [10**9]}, {"python": 5}]
-FIRST = [*JSON, DEEP, '{"folder": "/"}', *(json.dumps({**BOOTED, **wrong}) for wrong in WRONG)]
+FIRST = [*JSON, DEEP, '{"folder": "/"}', *(json.dumps({**BOOTED, **wrong}) for wrong in TEXTS["facts"])]
 
 
 @pytest.mark.parametrize("line", FIRST, ids=lambda line: line[:30])
@@ -84,7 +70,7 @@ def test_an_agent_with_a_wrong_first_message_cannot_be_used(line: str, write: Wr
         HostConnection(HOST, sandbox).close()
 
 
-VALUES = ['{"other": 1}', "1e999", "NaN", "-1" + "0" * 400, '{"a": {"b": 1e999}}', FLAT]
+VALUES = [*TEXTS["answers"], "-1" + "0" * 400, FLAT]
 
 
 def output(text: str) -> str:
@@ -104,11 +90,7 @@ def test_a_wrong_answer_fails_the_call_and_names_the_host(line: str, write: Writ
         assert not host.lost
 
 
-@pytest.mark.parametrize("line", [*JSON, DEEP, '{"number": "a"}', '{"number": %s, "status": 1e999}',
-                                  '{"number": [1], "out": 5}', '{"number": %s, "out": 5}', '{"number": %s}',
-                                  '{"number": %s, "text": "x"}', '{"number": %s, "answer": []}', '{"answer": 7}',
-                                  '{"number": %s, "error": 7}', LONG],
-                         ids=lambda line: line[:30])  # fmt: skip
+@pytest.mark.parametrize("line", [*JSON, DEEP, *TEXTS["messages"], LONG], ids=lambda line: line[:30])
 def test_a_wrong_message_loses_the_host(line: str, write: Write, sandbox: Sandbox) -> None:
     write(json.dumps(BOOTED), line, STARTED)
     lost = "host x was lost: the host sent bytes that are not a valid message"
@@ -116,9 +98,7 @@ def test_a_wrong_message_loses_the_host(line: str, write: Write, sandbox: Sandbo
         host.start(["true"], {})
 
 
-@pytest.mark.parametrize(
-    "facts", [{"quiet": {"window": {"others": {"share": 1}}}}, {"quiet": {"cores": []}}, {"quiet": {}, "cpu": 5}]
-)
+@each_row
 def test_the_command_hosts_says_what_is_wrong_with_a_host(
     facts: Any, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

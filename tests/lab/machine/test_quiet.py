@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from core.messages import BadInput
 from lab.machine import host, quiet
 from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot
+from tests.tables import table
 
-MACHINES = yaml.safe_load(Path(__file__).with_name("machines.yaml").read_text())
+MACHINES = table(__file__, "machines.yaml")
 WORKSTATION = MACHINES["WORKSTATION"]
 
 

@@ -11,6 +11,7 @@ from lab.profile.lock_report import sentence, to_json
 from lab.profile.lock_watcher import LockFacts, Waiting, is_notification
 from record.decode import decoded
 from record.result_parts import Profile
+from tests.tables import each_row
 
 SECOND = 10**9
 PUT = (
@@ -63,10 +64,7 @@ def test_what_is_claimed_of_a_service_is_a_sentence_of_its_facts(line: str) -> N
     assert str(sentence(facts, 100, 10 * SECOND)).startswith(told)
 
 
-@pytest.mark.parametrize(
-    ("function", "idle"),
-    [("Condition.wait", True), ("Condition._acquire_restore", True), ("Condition.__enter__", False)],
-)
+@each_row
 def test_an_idle_worker_of_a_pool_waits_for_work_and_for_no_lock(function: str, idle: bool) -> None:
     """Also if it was woken for nothing, and takes the lock of the pool's queue again."""
     get = SourceLine(file="/usr/lib/python3.14t/queue.py", line=210, function="Queue.get")

@@ -20,6 +20,7 @@ from lab.run.instrumentation import TimeWindow
 from record.child_lines import ClientLine, NativeProgram, ServiceLine
 from record.decode import decoded
 from tests.lab.scripted_children import GIL_OFF, latency
+from tests.tables import each_row
 
 
 class Standin:
@@ -115,16 +116,14 @@ def test_a_latency_for_each_answer_unless_there_are_errors_or_more_to_say_and_no
 
 
 @pytest.mark.parametrize("name", ["latency", "connect", "waiting"])
-@pytest.mark.parametrize(
-    "wrong", [{"sub_bits": 99}, {"counts": {"five": 1}}, {"counts": {"99999999": 1}}, {"counts": {}}]
-)
+@each_row
 def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str, wrong: dict[str, Any]) -> None:
     whole = latency(5)
     for said in ({"count": 1}, {**whole, "histogram": {**whole["histogram"], **wrong}}):
         assert f" as {name}" in complaint(client(**{name: said}))
 
 
-@pytest.mark.parametrize(("key", "value"), [("finished_ns", 10), ("finished_ns", 10**9), ("completion_ns", 10**9)])
+@each_row
 def test_a_client_ends_between_its_release_and_its_last_line(key: str, value: int) -> None:
     result, window = {"finished_ns": 20, "completion_ns": 5}, TimeWindow(start_ns=10, end_ns=30)
     check_times(CHILD, line(**result), window, 1)

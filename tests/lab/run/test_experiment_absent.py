@@ -14,6 +14,7 @@ from lab.run.feasible import drop_absent, expect_different, prepare
 from lab.run.measured_runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime
 from tests.config.planning import planned
 from tests.lab.run.test_experiment import runtime
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
     assert {*possible.runtimes} == ({cell.runtime for cell in possible.cells()} or {*plan.runtimes})
 
 
-@pytest.mark.parametrize("versions", [{"a": "5.1", "b": "5.2"}, {"a": "5.1", "b": "5.1"}])
+@each_row
 def test_variants_with_the_same_packages_are_refused_by_the_first_runtime_that_has_them(
     monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]
 ) -> None:

@@ -21,6 +21,7 @@ from lab.run.measured_runtimes import Runtime
 from systems import find
 from tests.contract.serving import small_cell
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
+from tests.tables import each_row
 
 __all__ = ["scripted"]
 
@@ -147,13 +148,7 @@ def test_arms_whose_limits_the_kernel_refuses_fail_with_its_reason(
     assert [(one.status, str(one.reason)) for one in results] == [("failed", "no control groups here")] * 2
 
 
-@pytest.mark.parametrize(
-    ("deadline", "said", "when"),
-    [
-        ("lab.run.cell_processes.START_DEADLINE_S", {"ready": ""}, "during start-up"),
-        ("lab.run.cell_processes.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
-    ],
-)
+@each_row
 def test_a_service_that_is_never_ready_or_does_not_stop_fails_the_cell(
     scripted: Scripted, monkeypatch: pytest.MonkeyPatch, deadline: str, said: dict[str, str], when: str
 ) -> None:

@@ -8,6 +8,7 @@ from lab.user_service.command import Endpoint, command_environment, fill_placeho
 from lab.user_service.readiness import probe
 from tests.native.loadgen_peers import read_http, says, scripted
 from tests.native.programs import program_or_skip
+from tests.tables import each_row
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
@@ -65,35 +66,6 @@ def test_a_service_whose_requests_need_the_native_client_is_asked_by_it(path: st
         assert "it answered `-ERR\\r\\n`, which is not HTTP" in str(probe(own, server.address, 5.0))
 
 
-RAISED = """[error] GET /
-Traceback (most recent call last):
-  File "/srv/app.py", line 3, in <module>
-    first()
-KeyError: 'first'
-
-During handling of the above exception, another exception occurred:
-
-Traceback (most recent call last):
-  File "/srv/gunicorn.py", line 9, in handle
-    app()
-    ~~~^^
-  File "/srv/shop.py", line 6, in app
-    raise OSError(7)
-shop.errors.Lost: no stock
-more of it
-127.0.0.1 "GET / HTTP/1.1" 500
-"""
-
-
-@pytest.mark.parametrize(
-    ("output", "said"),
-    [
-        (RAISED, "shop.errors.Lost: no stock (/srv/shop.py, line 6)"),
-        (RAISED[: RAISED.index("During")], "KeyError: 'first' (/srv/app.py, line 3)"),
-        (RAISED[: RAISED.index("KeyError")], ""),
-        ("Traceback (most recent call last):\nKeyError\n", ""),
-        ("served\n", ""),
-    ],
-)
+@each_row
 def test_the_last_exception_of_an_output_has_its_file_and_line(output: str, said: str) -> None:
     assert last_exception(output) == said

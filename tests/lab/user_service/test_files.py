@@ -10,6 +10,7 @@ import pytest
 
 from core.messages import BadInput
 from lab.user_service import service_files as files
+from tests.tables import each_row
 
 
 def own(folder: Path, requirements: str = "") -> dict[str, Any]:
@@ -52,7 +53,7 @@ def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path)
     assert names(content) == {"own/pyproject.toml", "own/requirements.txt", "1/pins.txt", "2/lib/pyproject.toml"}
 
 
-@pytest.mark.parametrize(("bound", "most", "why"), [("MOST_BYTES", 2 << 20, "3.0 MiB"), ("MOST_FILES", 2, "2 files")])
+@each_row
 def test_what_is_too_large_is_refused_with_its_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, why: str
 ) -> None:

@@ -16,6 +16,7 @@ from reports.view import View
 from tests.reports.compare.test_runs import BEFORE_MS, compared, run
 from tests.reports.compare.test_runs import cells as that_took
 from tests.reports.sample import SMALL, cell_of, faulty, with_load, with_service
+from tests.tables import each_row
 
 CELL = cell_of("1", "3.14t", SMALL)
 
@@ -62,7 +63,7 @@ def test_a_run_that_is_15_percent_slower_rarely_passes_however_noisy_it_is() -> 
     assert passed == ["slower"] * 4  # but not by more than 5 % for certain
 
 
-@pytest.mark.parametrize(("shares", "outcome"), [((0.0, 0.14), "open"), ((0.14, 0.14), "slower"), ((0.5, 0.5), "open")])
+@each_row
 def test_other_processes_during_one_run_do_not_make_it_slower(shares: tuple[float, float], outcome: str) -> None:
     before, after = shares
     a = [with_load(cell, before) for cell in cells()]
@@ -72,9 +73,7 @@ def test_other_processes_during_one_run_do_not_make_it_slower(shares: tuple[floa
     assert ("other processes used" in str(sentence(one))) == (outcome == "open")
 
 
-@pytest.mark.parametrize(
-    ("changed", "is_refused"), [({"body": "x"}, True), ({"body_file": "/elsewhere/photo.bin"}, False)]
-)
+@each_row
 def test_runs_with_other_requests_are_not_compared(changed: dict[str, Any], is_refused: bool) -> None:
     first = Request(path="/items", body_file="/here/photo.bin")
     views = [View(with_service(run(cells()), request)) for request in (first, replace(first, **changed))]

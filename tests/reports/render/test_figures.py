@@ -12,6 +12,7 @@ from reports.document import Figure
 from reports.render.figures import page_panels, sheet
 from reports.render.panels import spread
 from tests.reports.render.test_hostile import document
+from tests.tables import each_row
 
 
 def figure(panels: int) -> Figure:
@@ -39,9 +40,6 @@ def test_files_are_whole_and_the_same_each_time() -> None:
     assert sheet(made, page_panels(made, chinese), chinese) == svg
 
 
-@pytest.mark.parametrize(
-    ("places", "moved"),
-    [([0.1, 0.12, 0.9], [0.1, 0.2, 0.9]), ([0.96, 0.97, 0.98], [0.8, 0.9, 1.0]), ([-0.2, 0.0], [0.0, 0.1])],
-)
+@each_row
 def test_names_are_moved_apart_stay_in_order_and_within_the_plot(places: Sequence[float], moved: list[float]) -> None:
     assert spread(places, 0.1) == pytest.approx(moved)

@@ -28,28 +28,9 @@ from reports.render.terminal import print_section
 from reports.view import View
 from tests.reports.reading import elements
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
+from tests.tables import table
 
-HOSTILE = {
-    "escape": "\x1b[2J\x1b]0;owned\x07 \x9b31m",
-    "bidi": "user\u202egnp.exe \u2066\u200f",
-    "workflow": "x\n::error file=a::owned\n::set-output name=a::b\r::debug::c\n##[error]owned",
-    "words": "long " * 30 + "::error file=a::owned",
-    "html": "<script>owned()</script><img src=x onerror=owned()>",
-    "attribute": '"\' onmouseover="owned()" x=\'',
-    "entity": "&lt;script&gt; &#x1b; &amp;",
-    "markdown link": "[owned](javascript:owned()) ![owned](http://owned/) <http://owned/>",
-    "markdown block": "# owned",
-    "markdown table": "a | b |\n|---|---|\n| owned | `x` ``` ```` ~~~",
-    "formula": '=HYPERLINK("http://owned";"x")',
-    "plus": "+1+cmd|' /C calc'!A0",
-    "at": "@SUM(1+1)",
-    "tab": "\t=1+1",
-    "xml": "]]> <!-- -- --> <![CDATA[ \ufffe \x00 \ud800",
-    "mathtext": "$\\frac{1}{0}$ $x_1",
-    "rich": "[bold red]owned[/] [/]",
-    "links": "\ue000cells\ue001figure\ue001owned\ue002 \ue000\ue002",
-    "format": "{0.__class__} {x} %s %(a)s",
-}
+HOSTILE: dict[str, str] = table(__file__)
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 COMMAND = re.compile(r"^\s*(::[\w-]+.*?::|##\[)", re.MULTILINE)
 

@@ -1,22 +1,14 @@
 """The words of a page's table cells, as a screen reader and a narrow screen have them."""
 
-import pytest
-
 from core.languages import ENGLISH
 from core.messages import NOTHING, verbatim
 from reports.document import Datum, Document, Section, words
 from reports.render.html import page
 from reports.tables import col, table
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("▲ faster", '<span aria-hidden="true">▲</span><span class="long"> faster</span>'),
-        ("faster", "faster"),
-        ("slower on a busy machine", "slower on a busy machine"),
-    ],
-)
+@each_row
 def test_only_the_sign_of_a_verdict_is_hidden_from_screen_readers(text: str, shown: str) -> None:
     def verdict(_: str) -> Datum:
         return words(verbatim(text), state="word faster")

@@ -9,18 +9,12 @@ from analysis.gates import saturation
 from reports.sections import costs
 from reports.view import View
 from tests.reports.sample import MS, SMALL, cell_of, client_of, measured, run_of, with_services
+from tests.tables import each_row
 
 CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})
 
 
-@pytest.mark.parametrize(
-    ("clients", "cores", "share"),
-    [
-        ([{}, {}], 8, 0.03),  # under a GIL they could use a core each
-        ([{"gil_enabled_end": False}] * 2, 4, 0.015),  # without it all
-        ([{}, {}], 1, 0.06),
-    ],
-)
+@each_row
 def test_saturation_is_cpu_time_over_that_of_the_cores_the_clients_could_use(
     clients: list[dict[str, Any]], cores: int, share: float
 ) -> None:

@@ -32,12 +32,12 @@ from tests.analysis.timed_cells import in_blocks, steady
 from tests.config.planning import COMMAND_LINE, planned, service_of
 from tests.reports.sample import run_of, set_plan, with_load
 from tests.reports.sections.test_answer import several
+from tests.tables import each_row
 
 BELOW = message(
     "p is {p} after correction for {count} comparisons, which is above {alpha}", p=0.054, count=6, alpha=0.05
 )
 BUSY: dict[str, Any] = {"": {"share": 0.5, "cores": 2, "window_ns": 10**9, "busiest": {"make": 0.5}, "neighbours": {}}}
-SLOWER_P99 = {"p99": JudgedRatio(ratio=0.71, verdict="slower")}
 
 ITEMS = UserService(
     name="own",
@@ -54,23 +54,12 @@ def one(**more: Any) -> Comparison:
     return Comparison(**known | more)
 
 
-SAID = (
-    "System 4, 3.14t instead of 3.14 (build and GIL): inconclusive: 3.14t serves 0.85x [0.77, 0.95] the requests of "
-    "3.14 (p is 0.054 after correction for 6 comparisons, which is above 0.05), and p99 is 41% higher."
-)
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"tails": SLOWER_P99}, SAID),
-        ({"ratio": 1.2, "tails": SLOWER_P99}, ", but p99"),  # the two point in opposite directions
-        ({"high": 1.2}, "(the difference may be chance)"),
-        ({"verdict": "faster", "others": 0.47}, "on a busy machine"),
-    ],
-)
-def test_a_headline_names_the_causes_the_doubt_and_what_p99_does(changed: dict[str, Any], said: str) -> None:
-    assert said in str(headline(one(**changed), {}))
+@each_row
+def test_a_headline_names_the_causes_the_doubt_and_what_p99_does(
+    tails: dict[str, Any], changed: dict[str, Any], said: str
+) -> None:
+    judged = {key: JudgedRatio(**tail) for key, tail in tails.items()}
+    assert said in str(headline(one(**changed, tails=judged), {}))
 
 
 def test_a_command_to_copy_prints_its_result() -> None:
@@ -90,14 +79,7 @@ def test_effects_in_several_systems_on_a_busy_machine_say_so() -> None:
     assert str(gains(View(run))[0]).startswith("On a busy machine: With one process, removing the GIL ")
 
 
-@pytest.mark.parametrize(
-    ("command", "label"),
-    [
-        ("{python} app.py --port {port}", "app.py GET /items"),
-        ("{python} -m uvicorn web:app --port {port}", "uvicorn web:app GET /items"),
-        ("{python} {port}", "own GET /items"),
-    ],
-)
+@each_row
 def test_a_service_is_called_by_its_program_and_requests(command: str, label: str) -> None:
     assert replace(ITEMS, start=Command(command=command)).label == label
     assert replace(ITEMS, name="shop").label == "shop"
@@ -138,17 +120,7 @@ def test_a_run_goes_on_in_its_own_folder_also_after_it_was_moved(tmp_path: Path)
     assert more_blocks_command(moved, 3) == f"python runner.py --resume '{tmp_path / 'a b'}' --blocks +3"
 
 
-@pytest.mark.parametrize(
-    ("line", "again"),
-    [
-        ("--env A=hunter2 --request /a", "--env A=..."),
-        ("--env A=hunter2 --env=B=hunter3 --header 'Accept: x'", "--env A=... --env=B=..."),
-        ("--request '/a?key=hunter2' --body seen", "--request '/a?key=...' --body ..."),
-        ("--env A=hunter2 --request /a --expect-json '{\"a\": \"hunter2\"}'",
-         "--env A=... --request /a --expect-json ..."),
-        ("--request /a --expect-json 3", ""),
-    ],
-)  # fmt: skip
+@each_row
 def test_a_command_that_goes_on_says_what_must_be_given_again(line: str, again: str) -> None:
     run = run_of([])
     plan = planned(f"{COMMAND_LINE} {line}")
