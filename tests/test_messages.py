@@ -12,7 +12,8 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.frontend import CommandLineInterface
 from babel.messages.pofile import read_po
 
-from tests.test_import_table import REPOSITORY, sources
+from lab.places import REPOSITORY
+from tests.test_import_table import sources
 
 CATALOGS = sorted((REPOSITORY / "core" / "locale").glob("*.po"))
 MAKEFILE = (REPOSITORY / "Makefile").read_text("utf-8").replace("\\\n", " ")

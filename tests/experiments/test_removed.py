@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 from experiments import plans
+from lab.places import REPOSITORY
 from lab.processes import scrubbed_environment
 from lab.run.measured_runtimes import Runtime
-from tests.test_import_table import PACKAGES, REPOSITORY
+from tests.test_import_table import PACKAGES
 
 SHARED = ("tests/config/test_find_system.py", "tests/config/test_orders.py", "tests/test_import_table.py")
 GOLDEN = "tests/golden/test_golden.py::test_outputs_are_what_they_were"
