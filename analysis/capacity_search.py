@@ -31,6 +31,7 @@ from analysis.capacity_model import (
 from analysis.capacity_probes import RATE, Probed, failures, faulty_cells, probed
 from analysis.cell_index import grouped, reasons, runtimes
 from analysis.choice import Choice, halved
+from analysis.decisions import is_hopeless
 from analysis.formats import whole
 from core.cell import Cell, Value
 from core.messages import NOTHING, Message, message
@@ -161,6 +162,8 @@ class Capacity(Setting):
         """Return why the capacity cannot be searched. Return NOTHING if it can."""
         if len(self.faulty) >= MOST_FAILED:
             return reasons(self.faulty)[-1]
+        if is_hopeless(self.cells):
+            return message("no answer was right ({reason})", reason=reasons(self.cells)[-1])
         if any(not cell.params[RATE] and cell.clients and not cell.answered for cell in self.cells):
             return message("the closed-loop measurement got no answers")
         return NOTHING

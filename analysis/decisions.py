@@ -1,7 +1,8 @@
 """When a run may end, and whether a runtime is slower than a plan allows, by the comparisons of the
 run. record/comparison.py explains the fields of a comparison, such as its step and tails.
 
-lab/run/experiment.py asks is_enough() after each block. commands/running.py fails a run by its
+lab/run/experiment.py asks is_enough() after each block, and whether there is hope; so does
+analysis/capacity_search.py of each arm. commands/running.py fails a run by its
 regressions (fail_if_slower), and reports/ shows how many blocks to add. Each call compares the run
 anew, with p values that allow for such looks (analysis/significance.py: Looks).
 """
@@ -39,10 +40,11 @@ def is_hopeless(cells: Sequence[CellResult]) -> bool:
     may succeed.
     """
     blocks = {cell.block for cell in cells}
-    return len(blocks) >= HOPELESS and not any(map(_is_hopeful, cells))
+    return len(blocks) >= HOPELESS and not any(map(is_hopeful, cells))
 
 
-def _is_hopeful(cell: CellResult) -> bool:
+def is_hopeful(cell: CellResult) -> bool:
+    """Return whether a measurement did not fail, or had a right answer, or no answer at all."""
     # errors count requests without an answer, too
     of_answers = max(0, sum(cell.errors.values()) - (cell.requests - cell.answered))
     has_right = cell.answered > cell.wrong + of_answers

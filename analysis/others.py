@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 from analysis.formats import SMALL, microseconds, percent, whole_percent
 from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, verbatim
@@ -39,12 +39,15 @@ class Others:
     busiest:    the shares of the three busiest processes, by name
     neighbours: the shares of processes named by --neighbour, which belong to the service; *share*
         leaves them out
+    is_search:  whether the measurements are probes of a search for the capacity, whose blocks are
+        rounds of probes
     """
 
     share: float
     by_block: Mapping[int, float]
     busiest: Mapping[str, float]
     neighbours: Mapping[str, float]
+    is_search: bool
 
     @property
     def marked(self) -> list[int]:
@@ -82,12 +85,17 @@ class Others:
         """A clause: the share of cores that other processes used, and in how many blocks it was
         above MOST_SHARE.
         """
+        known: dict[str, Any] = {"used": self.used, "most": whole_percent(MOST_SHARE)}
+        known |= {"count": len(self.marked), "all": len(self.by_block)}
+        if self.is_search:
+            return message(
+                "{used}; other processes used more than {most} of the cores in {count} of {all} "
+                "rounds of probes",
+                **known,
+            )
         return message(
             "{used}; other processes used more than {most} of the cores in {count} of {all} blocks",
-            used=self.used,
-            most=whole_percent(MOST_SHARE),
-            count=len(self.marked),
-            all=len(self.by_block),
+            **known,
         )
 
 
@@ -95,7 +103,9 @@ def others(cells: Iterable[CellResult]) -> Others | None:
     """Return the CPU use of other processes in *cells*; None if no cell reports it."""
     by_host: dict[str, list[Seen]] = {}
     by_block: dict[int, dict[str, list[Seen]]] = {}
+    is_search = False
     for cell in cells:
+        is_search = is_search or bool(cell.probe)
         for host, seen in cell.others.items():
             # the key "" is this machine; the steal time of other hosts is not known
             steal = 0.0 if host else (cell.machine or {}).get("steal") or 0.0
@@ -110,6 +120,7 @@ def others(cells: Iterable[CellResult]) -> Others | None:
         by_block={block: _most(by_block[block]) for block in sorted(by_block)},
         busiest=dict([*_by_name(by_host, "busiest").items()][:MOST_NAMED]),
         neighbours=_by_name(by_host, "neighbours"),
+        is_search=is_search,
     )
 
 

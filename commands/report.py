@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from commands.output import no_run_in, output, short
 from config.options import Flags
 from config.plan_options import JSON, QUIET
-from core.messages import NOTHING, BadInput
+from core.messages import NOTHING, SENTENCES, BadInput, chained
 from core.program import RUNS
 from lab.folders import PrivateFolder
 from lab.run.runs import expect_no_foreign_files, leftovers, titles
@@ -43,12 +43,13 @@ def write(folder: Path, run: Run) -> Written:
     A file that cannot be made is named on standard error. The other files are written.
     """
     from reports.parts.swept_values import run_headline
+    from reports.sections import capacity
     from reports.view import View
     from reports.write import write_all
 
     view = View(run, titles(run))
     run.comparisons = [*view.comparisons, *view.of_values, *view.between_bests]
-    run.headline = run_headline(view)
+    run.headline = chained(capacity.headlines(view), SENTENCES) or run_headline(view)
     lost = write_all(view, folder, output.language)
     for reason in lost:
         output.error(reason)

@@ -107,11 +107,12 @@ def _masked(literal: str) -> str:
     return kept + HIDDEN * (literal != kept)
 
 
-def hidden(given: Given, mask_of: Mask) -> Text:
+def hidden(given: Given, mask_of: Mask, name: str = "") -> Text:
     """Return the given text with {env:NAME} filled in, as a Secret if there is anything to hide.
 
     mask_of: the mask that makes the shown text
-    The name of *given* is part of Secret.key, by which --resume finds the secret in a saved plan.
+    name: the flag that gives the text again (default: the name of *given*). It is part of
+        Secret.key, by which --resume finds the secret in a saved plan
     Raises BadInput if a variable is not set, or the text has `...` because it was copied from a
     saved command.
     """
@@ -125,7 +126,9 @@ def hidden(given: Given, mask_of: Mask) -> Text:
             example="{env:NAME}",
         )
     value = VARIABLE.sub(lambda match: _variable(match[0], given.name), template)
-    return value if shown == template == value else Secret(shown, name=given.name, value=value)
+    return (
+        value if shown == template == value else Secret(shown, name=name or given.name, value=value)
+    )
 
 
 def _variable(reference: str, name: str) -> str:

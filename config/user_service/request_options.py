@@ -2,7 +2,7 @@
 flags.
 
 parsed() (config/options.py) calls the parsers, each with a Given. service_plan.py and
-service_flags.py call request_plan(). Request and RequestPlan are in core/request_plan.py. The names
+service_flags.py call request_plan(). Request and RequestPlan are in core/request_plan.py. The flags
 that hidden() gets, such as "--header NAME", are saved, and --resume finds secrets by them, so they
 must stay as they are.
 """
@@ -59,7 +59,8 @@ def _header(given: Given) -> tuple[str, Text]:
     """Parse a header such as 'Name: value'. Return name and value. Raises BadInput."""
     name, colon, text = given.text().partition(":")
     mask_of = str if name.lower() in HARMLESS else mask
-    value = hidden(Given(value=text.strip(), name=f"--header {name}"), mask_of)
+    of_header = Given(value=text.strip(), name=f"{given.name} {name}")
+    value = hidden(of_header, mask_of, f"--header {name}")
     printable = revealed(value).replace("\t", " ").isprintable()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not printable:
         raise replace(given, name="header").wrong("NAME: VALUE, such as Accept: application/json")
@@ -77,7 +78,7 @@ def _headers(given: Given) -> dict[str, Text]:
 
 
 def _body(given: Given) -> Text:
-    body = hidden(replace(given, name="--body"), mask)
+    body = hidden(given, mask, "--body")
     try:
         revealed(body).encode()
     except UnicodeEncodeError:
@@ -103,8 +104,9 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
     # no path: the request goes to the path of the service or target itself
     if given.text() == "GET":
         return "GET", ""
-    name = f"--request '{mask_url(given.text())}'"
-    line = hidden(replace(given, name=name), mask_url)
+    shown = f"'{mask_url(given.text())}'"
+    name = f"--request {shown}"
+    line = hidden(replace(given, name=f"{given.name} {shown}"), mask_url, name)
     text = revealed(line)
     match = _LINE.fullmatch(text.strip())
     if match is None or not text.isprintable():

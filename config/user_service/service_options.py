@@ -89,7 +89,7 @@ def _command(given: Given) -> Text:
             "lines; pass secrets with --env",
             variable="{env:NAME}",
         )
-    return hidden(replace(given, name="--service-command"), mask_userinfo)
+    return hidden(given, mask_userinfo, "--service-command")
 
 
 def _variables(given: Given, flag: str = "--env") -> Mapping[str, Text]:
@@ -105,7 +105,8 @@ def _variables(given: Given, flag: str = "--env") -> Mapping[str, Text]:
             raise replace(given, value={name: value}).wrong(
                 "a variable whose name does not contain = and whose value is a text"
             )
-        variables[name] = hidden(Given(value=value, name=f"{flag} {name}"), mask)
+        variable = Given(value=value, name=f"{given.name} {name}")
+        variables[name] = hidden(variable, mask, f"{flag} {name}")
     return variables
 
 
@@ -226,7 +227,9 @@ def _targets(given: Given) -> dict[str, Text]:
     urls = {}
     for name, url in given.value.items():
         service = _service_name(Given(value=name, name="name"))
-        urls[service] = hidden(Given(value=str(url), name=f"--target or --arm {name}"), mask_url)
+        flag = f"--target or --arm {name}"  # both have the same key
+        shown = flag if given.name.startswith("--") else f"{given.name} {name}"
+        urls[service] = hidden(Given(value=str(url), name=shown), mask_url, flag)
     return urls
 
 

@@ -41,6 +41,7 @@ COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 # how many of the busiest other processes are named
 MOST_NAMED = 3
+IN_MEMORY = "a program in memory"  # instead of the name of a process without a program file
 LONGEST_NAME = 15  # the kernel truncates longer names
 # link of the first PID namespace, whose processes see all others: 0xEFFFFFFC
 _FIRST_NAMESPACE = "pid:[4026531836]"
@@ -240,6 +241,8 @@ def processes() -> Processes:
             words = text.rpartition(")")[2].split()
             # words[0] is field 3 of proc_pid_stat(5): 1 ppid, 19 starttime, 36 processor
             user, system, waited_user, waited_system = map(int, words[11:15])
+            # of a sealed copy of a program, the kernel gives the name and number of the copy
+            name = IN_MEMORY if name.startswith("memfd:") else name
             for letter in {*name}:
                 name = name if letter.isprintable() else name.replace(letter, "?")
             found[int(entry.name), int(words[19])] = TreeTimes(

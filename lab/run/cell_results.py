@@ -47,6 +47,7 @@ from record.result_parts import AnswersByTime
 from record.saved_run import Status
 
 LITTLE = 0.03  # the largest deviation from Little's law, as a share (docs/statistics.md)
+LOGIN = "login"  # the code of a request whose login (a request with `first`) failed
 OTHERS = "others"  # a key of what lab.machine.quiet.between() returns
 # fields of ClientLine and ServiceLine that the children count over whole slices, with the lead-ins
 CPU = ("cpu_user_ns", "cpu_system_ns")
@@ -318,15 +319,24 @@ LIKE_WEBSOCKET = message(
 
 def _judged(total: ClientLine, invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
     # each possible fault, with a value that is true if the cell has the fault
-    requests, unanswered = total.requests, total.requests - total.answered
-    errors = listed(f"{number} x {code}" for code, number in sorted(total.errors.items()))
+    requests, refused = total.requests, total.errors.get(LOGIN, 0)
+    # a request whose login failed was not sent, or was answered by a refusal
+    unanswered = requests - total.answered - refused
+    codes = sorted(total.errors.items())
+    errors = listed(f"{number} x {code}" for code, number in codes if code != LOGIN)
     possible = {
         plural(
             "{count} of {requests} requests was not answered",
             "{count} of {requests} requests were not answered",
             count=unanswered,
             requests=requests,
-        ): unanswered,
+        ): unanswered > 0,
+        plural(
+            "{count} of {requests} requests failed, because its login failed",
+            "{count} of {requests} requests failed, because their logins failed",
+            count=refused,
+            requests=requests,
+        ): refused,
         message("no request was answered in the time that counts for the result"): not requests
         and not idle,
         plural(

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from analysis.capacity_search import wanted
 from analysis.choice import dropped_settings
-from analysis.decisions import is_enough, is_hopeless
+from analysis.decisions import is_enough, is_hopeful, is_hopeless
 from config.run_plan import Entry, Plan
 from core.cell import MACHINE_PARAMETERS, Cell
 from core.child import Slice
@@ -169,7 +169,7 @@ class RunInProgress:
 def carry_out(under_way: RunInProgress) -> None:
     """Measure every cell of the plan that is not yet in the run, or until its results are enough
     (Plan.until), or until no answer was right in the first blocks from now on. Then take the
-    profiles.
+    profiles, unless no new answer was right.
     """
     order, run = under_way.order, under_way.run
     earlier = len(run.cells)
@@ -197,8 +197,10 @@ def carry_out(under_way: RunInProgress) -> None:
                 measured = under_way.measure(tried, block) if tried else []
                 for result in (*filter(None, skipped), *measured):
                     under_way.keep(result, total)
+    new = run.cells[earlier:]
+    taken = profiles(order, under_way.bench) if not new or any(map(is_hopeful, new)) else []
     # In a resumed run, a new profile of a cell takes the place of the earlier one.
-    every = (*run.profiles, *profiles(order, under_way.bench))
+    every = (*run.profiles, *taken)
     run.profiles = [*{(one.get("kind"), one.get("cell_id")): one for one in every}.values()]
     run.runtimes |= {name: runtime.facts() for name, runtime in order.runtimes.items()}
     under_way.finish()

@@ -35,7 +35,7 @@ from core.messages import (
     plural,
     verbatim,
 )
-from core.request_plan import Request
+from core.request_plan import Request, placeholders
 from record.comparison import DIFFERENT
 from reports.document import ABSENT, Datum, Section, Table, plain_table, words
 from reports.parts import swept_values as sweeps
@@ -404,23 +404,36 @@ def _request_by_hand(view: View) -> Message:
     own = view.plan.user_service
     if not own:
         return NOTHING
-    request, target = own.requests.requests[0], next(iter(own.targets), None)
+    target = next(iter(own.targets), None)
     # the reader starts a service by hand, at the usual port of an example
     url = str(target.url).rstrip("/") if target else "http://127.0.0.1:8000"
-    command = shlex.join(_curl(request, url))
+    every = own.requests.requests
+    # what comes after a login needs its session, and a placeholder the value that a client fills in
+    asked = [one for one in every if one.first] or every
+    commands = [(one.expect_status, shlex.join(_curl(one, url))) for one in asked]
+    ready = [
+        (status, command) for status, command in commands if not placeholders(command.encode())
+    ]
     if wrong := [cell.reason for cell in view.failed_cells if cell.wrong]:
-        return message(
+        advice = message(
             "The service gave wrong answers, so nothing can be compared ({reason}). Correct the "
-            "expected answer, or the service. To see an answer: {command}",
+            "expected answer, or the service.",
             reason=wrong[0],
-            command=command,
         )
-    return message(
-        "Measurements failed, so nothing can be compared. Start the service yourself, read its "
-        "log, and send it a request, whose answer must have the status {status}: {command}",
-        status=request.expect_status,
-        command=command,
-    )
+        by_hand = [message("To see an answer: {command}", command=line) for _, line in ready]
+    else:
+        advice = message(
+            "Measurements failed, so nothing can be compared. Start the service yourself, and read "
+            "its log."
+        )
+        by_hand = [
+            message(
+                "Send it a request, whose answer must have the status {status}: {command}",
+                status=status, command=command,
+            )
+            for status, command in ready
+        ]  # fmt: skip
+    return chained([advice, *by_hand[:1]], SENTENCES)
 
 
 def _curl(request: Request, url: str) -> list[str]:

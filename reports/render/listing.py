@@ -24,6 +24,7 @@ from record.saved_run import FILE_NAME
 from reports.render.console import wrapped
 
 NO_VERDICT = message("the run has no saved comparison")
+NONE_OK = message("no measurement is ok, so there is nothing to compare")
 HEADS = (
     message("started"),
     message("plan"),
@@ -34,6 +35,7 @@ HEADS = (
 )
 # alignments of all columns but the last, which is the folder
 SIDES: tuple[AlignMethod, ...] = ("left", "left", "right", "right", "right")
+GAP = "  "  # between columns
 INDENT = 2  # of the verdict below its run, in columns of the terminal
 
 
@@ -44,7 +46,8 @@ class SavedRun:
     when:     start of the run, as ISO 8601 text
     blocks:   number of blocks that have a cell
     cells_ok, cells_not_ok: number of cells that are ok, and that failed or are invalid
-    verdict:  the headline of its saved comparisons, or that there are none
+    verdict:  the headline of its saved comparisons or of its search for the capacity, or that there
+        is none
     trouble:  why the run cannot be read, in which case all other fields are unknown; else empty
     """
 
@@ -88,6 +91,7 @@ def _read(folder: Path) -> SavedRun:
         return SavedRun(folder=str(folder), trouble=str(error))
     service = run.plan.user_service  # analysis/settings.py would import numpy for a list
     is_named = service and service.command and run.plan.name == service.name
+    are_all_faulty = bool(run.cells) and len(run.failed_cells) == len(run.cells)
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
@@ -95,7 +99,7 @@ def _read(folder: Path) -> SavedRun:
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=run.headline or NO_VERDICT,
+        verdict=run.headline or (NONE_OK if are_all_faulty else NO_VERDICT),
     )
 
 
@@ -104,14 +108,19 @@ def print_list(runs: Sequence[SavedRun], console: Console, language: Language) -
     whole = [run for run in runs if not run.trouble]
     lines = [[*map(language.text, HEADS)], *map(_texts, whole)]
     widths = [max(map(cell_len, texts)) for texts in zip(*lines, strict=True)]
+    beyond = sum(widths) + len(GAP) * (len(widths) - 1) - console.width
+    last = len(HEADS) - (beyond > 0)  # on a narrow terminal, the folder has a line of its own
+    widths[1] -= max(0, beyond - widths[-1] - len(GAP))
     below = ["", *(language.text(run.verdict) for run in whole)]
     for number, (line, verdict) in enumerate(zip(lines, below, strict=True)):
-        cells = [*map(Text, line)]
+        cells = [Text(text, overflow="ellipsis") for text in line]
         for cell, side, width in zip(
             cells, SIDES, widths, strict=False
         ):  # the last column keeps its own width
             cell.align(side, width)
-        console.print(Text("  ").join(cells), style="" if number else "dim", soft_wrap=True)
+        style = "" if number else "dim"
+        for shown in (Text(GAP).join(cells[:last]), *(Text(GAP) + cell for cell in cells[last:])):
+            console.print(shown, style=style, soft_wrap=True)
         _print_below(verdict, console, "dim")
     for run in runs:
         _print_below(run.trouble, console, "red")

@@ -3,6 +3,7 @@ its objectives.
 
 A section of a run's report: reports/sections/__init__.py finds this module and calls section(view)
 for the page and for the terminal. section() only makes a value, which reports/render/ writes.
+commands/report.py saves headlines() in the run.
 An arm is a compared runtime or service. A probe is one measurement at one request rate. If
 plan.picks is true, the first probes chose each arm's best setting. view.capacities then have only
 the later probes, at the chosen setting (analysis/capacity_search.py).
@@ -57,8 +58,7 @@ def section(view: View) -> Section:
     # section with this key last.
     if not found:
         return Section("verdict", TITLE)
-    steps = [_step_sentence(one, view) for one in ratios(view.run, found)]
-    answer = steps or [_sentence(one, view) for one in found]
+    answer = headlines(view)
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
     candidates = setting_table(
         message(
@@ -82,6 +82,15 @@ def section(view: View) -> Section:
         figures=tuple(_figures(view)),
         terminal=(capacity_table, *answer, *notes),
     )
+
+
+def headlines(view: View) -> list[Message]:
+    """Return what a search for the capacity found: the ratios of capacities, or each capacity. []
+    for runs without such a search.
+    """
+    found = view.capacities
+    steps = [_step_sentence(one, view) for one in ratios(view.run, found)]
+    return steps or [_sentence(one, view) for one in found]
 
 
 def _objectives(view: View) -> str:

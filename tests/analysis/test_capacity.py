@@ -27,7 +27,7 @@ from lab.places import REPOSITORY
 from record.child_lines import ServiceResult
 from record.saved_run import CellResult, Run
 from reports.sections import validity
-from reports.sections.capacity import section
+from reports.sections.capacity import headlines, section
 from reports.view import View
 from tests.analysis.searches import P99, answered, late_of_queue, searched, steep, unsearched
 from tests.analysis.simulated_searches import Searches
@@ -125,6 +125,18 @@ def test_a_closed_loop_that_is_no_measurement_ends_the_search_of_its_arm_alone()
     assert {one.arm: one.crossing is None for one in capacities(run)} == {"3.14": False, "3.14t": True}
     assert sum(cell.arm == "3.14t" for cell in run.cells) == 3
     assert ratios(run, capacities(run)) == []
+
+
+def test_the_search_of_an_arm_without_one_right_answer_ends_after_two_probes() -> None:
+    def change(cell: CellResult) -> CellResult:
+        wrong = replace(cell, status="failed", reason=message("errors: 9 x 500"), errors={"500": cell.requests})
+        return wrong if cell.arm == "3.14t" else cell
+
+    run = searched(steep, change=change)
+    assert sum(cell.arm == "3.14t" for cell in run.cells) == 2
+    assert "3.14t: no capacity was found, because no answer was right (errors: 9 x 500)." in map(
+        str, headlines(View(run))
+    )
 
 
 def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so_long() -> None:

@@ -1,5 +1,6 @@
 """What a report says of other processes, on cells whose figures are worked out by hand."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -56,6 +57,12 @@ def test_what_the_host_of_a_virtual_machine_took_counts_as_used_by_others() -> N
     assert str(hardly.used).endswith(
         " (make 10%); processes named with --neighbour are counted separately (postgres 10%)"
     )
+
+
+def test_the_blocks_of_a_search_are_called_rounds_of_probes() -> None:
+    seen = others(replace(cell, probe="search") for cell in cells(0.4))
+    assert seen
+    assert re.search("in [0-9]+ of [0-9]+ rounds of probes$", str(seen.marks))
 
 
 def test_of_several_hosts_the_busiest_counts() -> None:

@@ -4,6 +4,7 @@ They draw no figures: tests/reports/test_write.py does.
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,13 @@ from commands.export import main as export
 from commands.list import main as list_runs
 from commands.output import NO_VERDICT, THRESHOLD_MISSED
 from commands.report import main as report
-from record.run_file import load
+from commands.report import write
+from record.run_file import RunFile, load
 from record.saved_run import FILE_NAME
 from reports.exports import texts
 from reports.render import figures
+from reports.render.listing import saved_runs
+from tests.analysis.searches import searched, steep
 from tests.commands.saved import saved
 
 
@@ -64,6 +68,14 @@ def test_a_file_that_cannot_be_made_is_named_and_the_rest_is_there(
     told = capsys.readouterr()
     assert told.err.startswith("error: cells.csv could not be created (KeyError: 'pgo', in test_saved_runs.py:")
     assert (folder / "report.html").is_file()
+
+
+def test_the_headline_of_a_search_is_the_capacity(tmp_path: Path) -> None:
+    run = searched(steep, arms=("3.14",))
+    write(tmp_path, run)
+    RunFile(tmp_path).save(run)
+    (found,) = saved_runs(tmp_path)
+    assert re.fullmatch(r"3\.14 serves [0-9]+ .* requests/s with p99<60ms\.", str(found.verdict))
 
 
 def test_list_shows_runs_as_json_all_that_is_known_and_in_an_empty_folder_how_to_make_one(

@@ -1,5 +1,6 @@
 """What is shown of values that are not kept, and where they come from."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,23 @@ def test_a_variable_is_filled_in_and_shown_by_its_name(monkeypatch: pytest.Monke
     monkeypatch.delenv("TOKEN")
     with pytest.raises(BadInput, match="TOKEN, which is not set"):
         hidden(Given(value="{env:TOKEN}", name="--header A"), mask)
+
+
+UNSET = """\
+{request: POST /a, body: "{env:UNSET}"} -> body reads
+{request: GET /a, headers: {X-A: "{env:UNSET}"}} -> headers X-A reads
+{request: "GET /{env:UNSET}"} -> request 'GET /{env:UNSET}' reads"""
+
+
+@pytest.mark.parametrize("line", UNSET.splitlines())
+def test_a_key_of_a_file_is_not_called_by_a_flag_that_was_not_given(line: str, tmp_path: Path) -> None:
+    request, _, said = line.partition(" -> ")
+    path = tmp_path / "requests.yml"
+    path.write_text(f"requests: [{request}]\n")
+    with pytest.raises(BadInput) as failed:
+        planned(f"{COMMAND_LINE} --requests {path}")
+    assert f"{said} the environment variable UNSET" in str(failed.value)
+    assert "--" not in str(failed.value).replace("--requests", "")
 
 
 @pytest.mark.parametrize(("mask_of", "text"), [(mask, "..."), (mask, "Bearer ..."), (mask_url, "GET /x?key=...&a=")])

@@ -203,6 +203,8 @@ def test_a_name_is_read_whatever_is_in_it(root: Path) -> None:
     fields = "S 1 1 1 0 -1 0 0 0 0 0 11 4 2 1 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"
     write(root, {"proc/12/stat": f"12 (a) (b\x1b[2J) {fields}"})
     assert snapshot().processes == {(12, 777): TreeTimes("a) (b?[2J", 1, 15, 3, 1)}
+    write(root, {"proc/12/stat": f"12 (memfd:sealed-91) {fields}"})
+    assert snapshot().processes == {(12, 777): TreeTimes("a program in memory", 1, 15, 3, 1)}
 
 
 @pytest.mark.usefixtures("root")

@@ -218,12 +218,14 @@ def test_a_run_without_one_right_answer_ends_after_two_blocks_and_again_if_it_go
         return [replace(one, **counts, **(first if len(journal.measured) == 1 else {})) for one in cells]
 
     monkeypatch.setattr(experiment, "measure_in_slices", measured)
+    monkeypatch.setattr(experiment, "profiles", lambda order, bench: [{"kind": "python"}])
     journal.change_plan(replace(TINY, blocks=7))
     run = journal.carry_out()
-    assert [cell.block for cell in run.cells] == [1] * 4 + [2] * 4
+    assert ([cell.block for cell in run.cells], run.profiles) == ([1] * 4 + [2] * 4, [])
     assert [cell.block for cell in journal.carry_out(run).cells] == [block for block in (1, 2, 3, 4) for _ in range(4)]
     counts = {"status": "failed", "requests": 20, "answered": 15, "errors": {"500": 14, "timeout": 5}}
-    assert len(journal.carry_out().cells) == 28
+    run = journal.carry_out()
+    assert (len(run.cells), len(run.profiles)) == (28, 1)
     counts = {"status": "failed", "requests": 0, "answered": 0}  # killed while it started
     assert len(journal.carry_out().cells) == 28
 

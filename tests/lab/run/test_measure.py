@@ -66,6 +66,9 @@ def test_the_cores_are_held_awake_for_a_cell_that_says_so(scripted: Scripted) ->
 
 FAULTS = f"""\
 {{"answered": 13}} -> 7 of 20 requests were not answered
+{{"answered": 0, "errors": {{"login": 20}}}} -> 20 of 20 requests failed, because their logins failed
+{{"answered": 17, "errors": {{"login": 1, "reset": 2}}}} -> 2 of 20 requests were not answered; 1 of 20 requests \
+failed, because its login failed; errors: 2 x reset
 {{"errors": {{"reset": 1, "503": 4}}}} -> errors: 4 x 503, 1 x reset
 {{"answered": 19, "wrong": 2, "errors": {{"closed": 1}}}} -> 1 of 20 requests was not answered; 2 answers were wrong; \
 errors: 1 x closed

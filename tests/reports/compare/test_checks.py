@@ -51,6 +51,12 @@ def test_a_cell_is_slower_passes_or_is_open(line: str) -> None:
     assert says in str(sentence(one))
 
 
+def test_a_cell_that_was_timed_too_briefly_has_neither_verdict_nor_ratio() -> None:
+    """As docs/evidence.md says, unlike a comparison within a run."""
+    (one,) = compared(run(cells()), run(cells(factor=0.09))).cells
+    assert (one.comparison.verdict, one.comparison.ratio, one.comparison.low) == ("invalid", None, None)
+
+
 def noisy(factor: float, seed: int) -> list[CellResult]:
     return that_took(2000 * factor * np.exp(np.random.default_rng(seed).normal(0, 0.15, 10)))
 

@@ -13,7 +13,7 @@ from record.run_file import RunFile
 from record.saved_run import FILE_NAME, Run
 from reports.parts.headline import main_headline
 from reports.render.console import terminal
-from reports.render.listing import NO_VERDICT, SavedRun, print_list, saved_runs
+from reports.render.listing import NO_VERDICT, NONE_OK, SavedRun, print_list, saved_runs
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import cell_of, faulty, run_of, set_plan
 
@@ -37,7 +37,7 @@ def test_a_foreign_run_cannot_control_the_terminal(tmp_path: Path) -> None:
     RunFile(tmp_path / "es\x1b[31mcape").save(foreign)
     lines = listed(saved_runs(tmp_path))
     assert all(sign.isprintable() for sign in "".join(lines))
-    assert len(lines) == 3
+    assert len(lines) == 5  # the head and the run have two lines each, because the folder's name is long
 
 
 def test_the_list_is_newest_first_and_fits_its_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,3 +56,22 @@ def test_the_list_is_newest_first_and_fits_its_terminal(tmp_path: Path, monkeypa
     assert "removing the GIL" in lines[4]
     assert all(len(line) <= 80 for line in lines)
     assert "is not JSON" in lines[-2] + lines[-1]
+
+
+def test_a_narrow_terminal_has_a_long_folder_on_a_line_of_its_own_and_cuts_a_long_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    told = run("2026-01-02T03:04:05+00:00")
+    set_plan(told, name="a plan with a name of forty characters..")
+    RunFile(tmp_path / "a").save(told)
+    folder = f"gilscope-runs/{'x' * 30}"
+    lines = listed(replace(one, folder=folder) for one in saved_runs(tmp_path))
+    assert lines[2].startswith("2026-01-02 03:04  a plan with a name of forty c…  ")
+    assert (lines[3], {len(lines[0]), len(lines[2])}) == (f"  {folder}", {80})
+
+
+def test_a_run_in_which_all_failed_says_so(tmp_path: Path) -> None:
+    RunFile(tmp_path).save(run_of([faulty(cell_of("2", "3.14t"), 1, "failed", "died")]))
+    (found,) = saved_runs(tmp_path)
+    assert found.verdict == NONE_OK

@@ -78,11 +78,11 @@ def noted(label: str, run: Run) -> list[str]:
     return [str(line[-1].words) for line in notes.lines if str(line[0].words) == label]
 
 
-def next_step(reason: str, request: Request, wrong: int = 0) -> str:
+def next_step(reason: str, *requests: Request, wrong: int = 0) -> str:
     """What to do next after a run in which every measurement failed with *reason*."""
     cells = [faulty(cell_of("2", arm), block, "failed", reason) for arm in ("3.14", "3.14t") for block in (1, 2)]
     run = run_of([replace(cell, wrong=wrong) for cell in cells], blocks=2)
-    *_, notes = answer(View(with_service(run, request)))
+    *_, notes = answer(View(with_service(run, *requests)))
     assert isinstance(notes, Table)
     return str(notes.lines[-1][-1].words)
 
@@ -102,6 +102,17 @@ def test_after_failures_the_next_step_is_a_request_by_hand() -> None:
     words = ["curl", "-i", "-X", "POST", "-H", "X-Token: ...", "-H", "Content-Type: application/json"]
     command = shlex.join([*words, "--data-binary", '{"name": "cup"}', "http://127.0.0.1:8000/items"])
     assert f"the status 201: {command}" in next_step("no answer", asked)
+
+
+def test_a_request_by_hand_has_nothing_that_only_a_client_can_fill_in() -> None:
+    """Neither a placeholder, nor a request whose session does not exist yet."""
+    item, random = Request(path="/items/3"), Request(path="/items/{{random.int 1 500}}")
+    assert next_step("no answer", random, item).endswith("curl -i http://127.0.0.1:8000/items/3")
+    login = Request(path="/login?u={{user}}", first=True)
+    for wrong in (0, 1):
+        assert "curl" not in next_step("no login", item, login, wrong=wrong)
+        said = next_step("no login", item, replace(login, path="/login"), wrong=wrong)
+        assert said.endswith("curl -i http://127.0.0.1:8000/login")
 
 
 def test_after_wrong_answers_the_next_step_says_what_was_expected() -> None:
