@@ -18,7 +18,7 @@ from analysis.formats import whole
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.stress_results import Round, Stress
 from reports.document import Document, Section, Table
-from reports.tables import col, table
+from reports.tables import PAGES, col, table
 
 # by Check of core/stress_results.py: what each answer was compared with
 CHECKS: Mapping[str, Message] = {
@@ -279,6 +279,7 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
     """Yield notes on the findings: what may help, and what the stress test does not prove."""
     if seen:
         yield message("What may help: {page}.", page="docs/audit.md#what-may-help")
+        yield PAGES
     wrong = [one for one in seen if one.kind == "wrong"]
     if any(not one.only_without_gil for one in wrong):
         yield message(

@@ -32,6 +32,8 @@ from reports.document import (
 Item = TypeVar("Item")
 # caption of a table with percentiles that marked() marks
 POOLED = message("Percentiles marked * are computed from the requests of all blocks together.")
+# said once beside paths such as docs/why.md, because an installed gilscope has them elsewhere
+PAGES = message("The named pages are in gilscope's documentation. --help names its folder.")
 CellValue = Datum | Message | str | float | Estimate | None  # what a column reads from an item
 
 

@@ -16,7 +16,7 @@ from operator import attrgetter
 from analysis.cell_index import Row
 from analysis.formats import tenths
 from analysis.metrics import METRICS, median_of, per_request
-from core.messages import NOTHING, message
+from core.messages import NOTHING, SENTENCES, listed, message
 from record.saved_run import CellResult
 from reports.document import Datum, Section, Strip, Table
 from reports.tables import Col, arm_col, col, table
@@ -62,6 +62,18 @@ TIMES = (
     Cost("client_cpu_user_ns", "client user time"),
     Cost("client_cpu_system_ns", "client kernel time"),
 )
+TOLD = CALC, WAITING  # only the handlers of gilscope's own services count these
+USER_TIME = message("user time")
+CAPTION = message(
+    "Time per request in us, as medians over the blocks (measured rounds). User and kernel are the "
+    "service's CPU time in user and kernel mode."
+)
+TOLD_CAPTION = message(
+    "Calculation is the time in the calculation loop. In the bars, user time excludes the "
+    "calculation. Waiting is the time from sending a request until its handler starts, sampled "
+    "from one request in 64. Calculation and waiting are wall time, but user and kernel are CPU "
+    "time, so the four do not add up to the latency."
+)
 MORE = (
     Cost("service_run_queue_ns", "core wait"),
     Cost("client_run_queue_ns", "client's wait for a core"),
@@ -105,7 +117,10 @@ def _times(arm: Col[Row], view: View) -> Table:
     share a scale.
     """
     timed = view.groups_with(attrgetter("figures"))
-    longest = max((_total_us(row) for _, rows in timed for row in rows), default=0.0)
+    rows = [row for _, of_setting in timed for row in of_setting]
+    told = [one for one in TOLD if any(one.of(row.good) is not None for row in rows)]
+    times = [one for one in TIMES if one in told or one not in TOLD]
+    longest = max(map(_total_us, rows), default=0.0)
 
     def bar(row: Row) -> Datum:
         parts = _parts(row)
@@ -123,24 +138,17 @@ def _times(arm: Col[Row], view: View) -> Table:
 
     return table(
         message("Where the time of a request goes"),
-        [arm, col(NOTHING, bar, is_strip=True), *map(_col, TIMES)],
+        [arm, col(NOTHING, bar, is_strip=True), *map(_col, times)],
         timed,
         kind="stacks",
         key="stacks",
-        keys=(
-            ("s0", message("calculation")),
-            ("s1", message("user time without the calculation")),
+        keys=[
+            *[("s0", message("calculation"))] * (CALC in told),
+            ("s1", message("user time without the calculation") if CALC in told else USER_TIME),
             ("s2", message("kernel")),
-            ("s3", message("waiting")),
-        ),
-        caption=message(
-            "Time per request in us, as medians over the blocks (measured rounds). Calculation is "
-            "the time in the calculation loop. User and kernel are the service's CPU time in user "
-            "and kernel mode. In the bars, user time excludes the calculation. Waiting is the time "
-            "from sending a request until its handler starts, sampled from one request in 64. "
-            "Calculation and waiting are wall time, but user and kernel are CPU time, so the four "
-            "do not add up to the latency."
-        ),
+            *[("s3", message("waiting"))] * (WAITING in told),
+        ],
+        caption=listed([CAPTION, *[TOLD_CAPTION] * bool(told)], SENTENCES),
     )
 
 

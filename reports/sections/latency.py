@@ -179,7 +179,7 @@ def _table(view: View) -> Table:
 
 def _percentile_col(name: str, place: float) -> Col[Row]:
     return col(
-        verbatim(name),
+        verbatim(f"{name} [us]"),
         lambda row: percentile_ns(row.latency, place),
         microseconds,
         f"latency {name}",

@@ -36,7 +36,7 @@ from analysis.settings import setting_of
 from core.messages import NOTHING, SENTENCES, Message, chained, listed, message
 from record.comparison import Setting
 from reports.document import Section
-from reports.tables import Col, col, frame_text, table
+from reports.tables import PAGES, Col, col, frame_text, table
 from reports.view import View
 
 PLACE = 24  # in the order of sections (reports/sections/__init__.py)
@@ -88,6 +88,7 @@ def section(view: View) -> Section:
     # gain_words() is empty, and sorted first, if the gain is unknown, or LEAST_GAIN or more.
     found = sorted(causes(view), key=lambda one: bool(gain_words(one.gain, LEAST_GAIN)))
     title = message("Causes of lost time")
+    where = [PAGES] * any(one.page for one in found)
     cols: list[Col[Cause]] = [
         col("Finding", "found"),
         col("maximum throughput gain if only this time is saved", "gain", percent),
@@ -97,8 +98,8 @@ def section(view: View) -> Section:
         "lost-time",
         title,
         tables=(table(title, cols, [(NOTHING, found)]),),
-        notes=(NOTE,),
-        terminal=[*map(_sentence, found)],
+        notes=(NOTE, *where),
+        terminal=[*map(_sentence, found), *where],
     )
 
 

@@ -127,9 +127,13 @@ def _brief_caption(view: View, shown: Collection[str]) -> Message:
     measured = [row for row in view.rows if row.figures]
     if not measured:
         return NOTHING
-    has_marks = any(_is_marked(row, key) for row in measured for key in shown)
     loops = loop_words(view.rows, is_brief=True)
-    return listed([BARS_BRIEF, *loops, *[POOLED] * has_marks], SENTENCES)
+    return listed([BARS_BRIEF, *loops, *[POOLED] * _has_marks(view, shown)], SENTENCES)
+
+
+def _has_marks(view: View, shown: Collection[str]) -> bool:
+    """Return whether a percentile of the table is marked *; shown: the keys of its columns."""
+    return any(_is_marked(row, key) for row in view.rows for key in shown if row.figures)
 
 
 def _is_marked(row: Row, key: str) -> bool:
@@ -203,10 +207,13 @@ def _notes(view: View) -> Iterator[Message]:
         yield message(
             "CPU is the user and system time per request. All figures, including the latency "
             "percentiles p50 and p99, are medians of {blocks}. A block is a round of measurement. "
-            "A percentile marked * is computed from the requests of all blocks together, because "
-            "fewer than 10 requests of a block lie beyond it. Measurements that failed or are "
-            "invalid are excluded.",
+            "Measurements that failed or are invalid are excluded.",
             blocks=blocks,
+        )
+    if _has_marks(view, _shown(view)):
+        yield message(
+            "A percentile marked * is computed from the requests of all blocks together, because "
+            "fewer than 10 requests of a block lie beyond it."
         )
     if any(len(row.good) < len(row.cells) - len(row.bad) for row in view.rows):
         yield message(

@@ -28,7 +28,7 @@ from reports.document import Section, Table, traced
 from reports.parts import swept_values as sweeps
 from reports.parts.answer import FROM_TO, ONLY_ONE, STEP, answer, labelled
 from reports.parts.checks import checks_line
-from reports.parts.comparison_table import forest
+from reports.parts.comparison_table import STEP_COL, forest
 from reports.parts.headline import by_setting, gains, main_comparison, main_headline
 from reports.tables import (
     BARS,
@@ -92,12 +92,21 @@ def _headlines(view: View) -> list[Message]:
 def _steps_plot(view: View) -> Table:
     """Return a forest plot of the compared runtimes: for the only setting, or for all together if
     there are several.
+
+    If only variants are compared, the plot shows them.
     """
+    if _has_only_variants(view):
+        made = forest(message("Steps"), sweeps.sweeps(view), lambda one: one, [STEP_COL])
+        return replace(made, key="", caption=NOTHING)
     settings = by_setting(view.compared)
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.is_over_all]
     shown = sorted(named, key=lambda one: one.step == "aa")
     made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, [STEP, FROM_TO])
     return replace(made, key="", caption=NOTHING)
+
+
+def _has_only_variants(view: View) -> bool:
+    return sweeps.has_variants(view) and not view.compared
 
 
 def _bars(view: View) -> Table:
@@ -122,9 +131,8 @@ def _open_sentences(view: View) -> Iterator[Message]:
     """Yield sentences on missing verdicts: the reasons, and the number of blocks that the verdicts
     need.
     """
-    undecided = [
-        one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN
-    ]
+    judged = view.of_values if _has_only_variants(view) else answering(view.compared)
+    undecided = [one for one in judged if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
         # If too many blocks are needed, the why of a comparison says so, and its obstacle does not.

@@ -58,8 +58,11 @@ def test_what_cannot_gain_3_percent_is_said_to_gain_little() -> None:
     found = f"3.14t: threads wait for the mutex of a _thread.RLock object at {place} for 32.0% of the time"
     for view, gain in ((useful, "25.0%"), (full, "2.0%")):
         bounded = f"{found}. Eliminating this time alone would raise throughput by at most {gain}."
-        (sentence,) = map(str, lost_time.section(view).terminal)
+        shown = lost_time.section(view)
+        sentence, where = map(str, shown.terminal)
         assert sentence == f"{bounded} What may help: docs/why.md#python-locks."
+        assert where == "The named pages are in gilscope's documentation. --help names its folder."
+        assert where == str(shown.notes[-1])
 
 
 @pytest.mark.parametrize(("kind", "of_locks"), [("contended", PROFILES["locks"]), ("stopping", PROFILES["stops"])])

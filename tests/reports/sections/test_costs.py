@@ -38,3 +38,15 @@ def test_the_bars_of_all_settings_have_one_scale() -> None:
     longest = [strip.bars[-1][1] for strip in strips]
     assert longest[1] == pytest.approx(2 * longest[0])
     assert [strip.high for strip in strips] == [longest[1]] * 2
+
+
+@pytest.mark.parametrize("calc_ns", [0, 5 * MS])
+def test_what_no_handler_counted_has_no_column_and_no_explanation(calc_ns: int) -> None:
+    """A service of one's own has no calculation loop: the columns were always '-'."""
+    cell = replace(measured(CELL, 1, [1000 * MS]), calc_ns=calc_ns)
+    times, _ = costs.section(View(run_of([cell]))).tables
+    heads = [str(column.head) for column in times.columns]
+    legend = [str(words) for _, words in times.keys]
+    assert [bool(calc_ns)] * 3 == ["calculation" in heads, "calculation" in legend, "Calculation" in str(times.caption)]
+    assert "waiting" not in heads
+    assert ("user time" in legend) == (not calc_ns)

@@ -63,6 +63,9 @@ def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     """900 requests a block are too few for its p99; of all 10,800 there is one."""
     view = timed_run({"3.11": MS, "3.14": MS}, 900)
     assert "1,000*" in lines_of(results.table(view))[0]
+    assert ["*" in " ".join(map(str, results.section(one).notes)) for one in (view, timed_run({"3.11": MS}, 40))] == [
+        True, False,
+    ]  # fmt: skip
     said = "p50 1,000 → 1,000 us (equivalent), p99 1,000 → 1,000 us (p99 pooled over the blocks)."
     assert said in answered(view)
 

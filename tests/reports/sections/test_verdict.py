@@ -25,6 +25,7 @@ from reports.document import Document, Section, Table, arm, plain_table
 from reports.parts.headline import gains, headline, main_headline
 from reports.parts.run_words import command_line, more_blocks_command
 from reports.render.html import page
+from reports.sections import verdict
 from reports.sections.capacity import section, verdict_text
 from reports.view import View
 from tests.analysis.searches import searched, steep
@@ -111,6 +112,22 @@ def test_one_ratio_at_every_value_is_said_once() -> None:
             cells += in_blocks(runtime, range(ms, ms + 3), {"NUM_CLIENTS": count})
     said = str(main_headline(View(run_of(cells)).compared, {}))
     assert said.endswith("3.14t serves 2.00x the requests of 3.14 at every value of NUM_CLIENTS, inconclusive."), said
+
+
+def test_the_verdict_on_two_variants_under_one_runtime_is_drawn_with_its_reason() -> None:
+    """The section had an empty strip and only the checks: the comparison was far below."""
+    start = Command(command="{python} app.py --port {port}")
+    cells = []
+    for name, ms in {"before": 600, "after": 700}.items():
+        made = in_blocks("3.14", range(ms, ms + 3), {"NUM_CLIENTS": 1})
+        cells += [replace(cell, system="own", params={**cell.params, "variant": name}) for cell in made]
+    run = run_of(cells, blocks=3)
+    set_plan(run, name="own", own=replace(ITEMS, variants={"before": start, "after": start}).to_json())
+    shown = verdict.section(View(run))
+    (line,) = shown.tables[0].lines
+    assert str(line[0].words) == "variant before → after: 3.14"
+    assert line[2].value == pytest.approx(602 / 702, abs=0.001)
+    assert str(shown.notes[0]).startswith("Reasons why there is no verdict yet: ")
 
 
 def test_a_run_goes_on_in_its_own_folder_also_after_it_was_moved(tmp_path: Path) -> None:
