@@ -8,7 +8,7 @@ of the gain. A row (analysis/cell_index.py: Row) is one setting under one runtim
 locks, waits and lost_time of reports/sections show the results.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import inf, isfinite
 from operator import itemgetter
@@ -19,12 +19,12 @@ from analysis.formats import percent
 from analysis.gates import cores_of
 from analysis.metrics import all_cores_used, cores_used
 from analysis.stats import Estimate, difference, effect, share
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Json, Message, message
 from core.runtime import RuntimeName
 from core.system import CLIENT, SERVICE
 from record.saved_run import Run
 
-Profile = Mapping[str, Any]  # a profile, or one of its lines (record/result_parts.py: Line)
+Profile = Json  # a profile, or one of its lines (record/result_parts.py: Line)
 LEAST_GAIN = 0.03  # of the throughput; the report lists causes that can gain less last
 LEAST_BUSY = 0.01  # least value of the shares that bound() divides by, so that a gain is finite
 # types of the locks of Python code; a profile counts the spinning for these, but not for others
@@ -207,7 +207,7 @@ def gain_words(gain: float | None, most: float = inf) -> Message:
     )
 
 
-def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
+def row_of(rows: Iterable[Row], profile: Json) -> Row | None:
     """Return the table row of the system, parameters and runtime that were profiled; None if they
     were not measured.
     """
@@ -215,14 +215,14 @@ def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
     return next((row for row in rows if (row.system, row.params, row.runtime) == arm), None)
 
 
-def _arm_of(profile: Mapping[str, Any]) -> tuple[Any, ...]:
+def _arm_of(profile: Json) -> tuple[Any, ...]:
     return profile["system"], profile.get("params"), profile["runtime"]
 
 
 def bound_of_lock(
     run: Run,
     rows: Iterable[Row],
-    profile: Mapping[str, Any],
+    profile: Json,
     share: float,
     owners: Iterable[str] = ("",),
 ) -> float | None:

@@ -14,12 +14,12 @@ from functools import cached_property
 from itertools import chain
 from operator import attrgetter, itemgetter
 from textwrap import shorten
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from analysis.metrics import LABELLED, Figures
 from analysis.stats import paired_ratio
 from core.histogram import Histogram
-from core.messages import SEMICOLON, Arg, Message, listed, message, plural
+from core.messages import SEMICOLON, Arg, Json, Message, listed, message, plural
 from core.runtime import NATIVE, RuntimeName
 from record.comparison import Key, Setting, setting_key
 from record.saved_plan import SavedRow
@@ -248,14 +248,14 @@ def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
     }
 
 
-def is_open(params: Mapping[str, Any]) -> bool:
+def is_open(params: Json) -> bool:
     """Return whether clients send requests at a fixed rate (open loop): the parameter RATE is the
     requests/s of each client, and a closed loop has none, or 0. Then throughput is no result.
     """
     return bool(params.get("RATE"))
 
 
-def tail_ns(cells: Iterable[CellResult], params: Mapping[str, Any]) -> int:
+def tail_ns(cells: Iterable[CellResult], params: Json) -> int:
     """Return the length of the longest requests that matter of *cells*; 0 at a fixed rate."""
     tails = [0, *(cell.turns.tail_ns for cell in cells)]
     return 0 if is_open(params) else max(tails)

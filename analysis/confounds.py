@@ -10,11 +10,10 @@ of a report show the facts.
 
 from collections.abc import Mapping, Sequence
 from statistics import median_low
-from typing import Any
 
 from analysis.cell_index import grouped
 from analysis.steps import Step
-from core.messages import COMMA, NOTHING, Arg, Message, listed, message, verbatim
+from core.messages import COMMA, NOTHING, Arg, Json, Message, listed, message, verbatim
 from core.runtime import Flags, RuntimeFacts, RuntimeName
 from record.saved_run import CellResult, Run
 
@@ -80,7 +79,7 @@ def build_facts(facts: RuntimeFacts) -> dict[Message, Message]:
     return known(vars(facts), NAMED) | flag_words
 
 
-def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:
+def known(facts: Json, labels: Mapping[str, Message]) -> dict[Message, Message]:
     """Return the value of each fact by its label; UNKNOWN if it is missing, 0 or empty.
 
     labels: the label of each fact's key

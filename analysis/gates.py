@@ -7,12 +7,11 @@ pair_verdicts.py, choice.py and reports/parts/contest.py ask the gates. docs/evi
 gates and notes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from math import ceil, inf
 from operator import attrgetter
 from statistics import median
-from typing import Any
 
 from analysis.cell_index import Row, grouped, is_open, reasons, request_ns
 from analysis.metrics import all_cores_used, cores_used, median_of
@@ -20,7 +19,7 @@ from analysis.others import others
 from analysis.stats import Estimate, paired_ratio
 from core.cell import Value
 from core.layout import Host, Layout
-from core.messages import AND, NOTHING, Message, listed, message
+from core.messages import AND, NOTHING, Json, Message, listed, message
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from core.user_service import SERVER, VARIANT
@@ -314,7 +313,7 @@ def idle_share(row: Row, cores: int) -> float | None:
     return 1 - median(used) / min(cores, under_way)
 
 
-def _under_way(params: Mapping[str, Any]) -> float:
+def _under_way(params: Json) -> float:
     """Return how many requests a closed loop has in flight at the same time; infinite
     if unknown.
     """

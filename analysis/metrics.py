@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from math import prod
 from statistics import median
-from typing import Any
 
 from analysis.formats import (
     MIB,
@@ -29,12 +28,12 @@ from analysis.formats import (
     whole,
 )
 from core.histogram import Histogram
-from core.messages import NOTHING, Message, message
+from core.messages import NOTHING, Json, Message, message
 from record.child_lines import ProcessUsage
 from record.saved_run import CellResult
 
 Reader = Callable[[CellResult], float | None]
-Figures = Mapping[str, Any]  # numbers by key; None if unknown
+Figures = Json  # numbers by key; None if unknown
 # figures that a histogram knows exactly, from one request on
 EXACT = ("min", "mean", "max")
 UNITS = {

@@ -9,11 +9,11 @@ which are translated when they are printed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Protocol
 
 from analysis.cell_index import Row, grouped
 from core.cell import PARAMETERS, Value
-from core.messages import NOTHING, Message, listed, message, verbatim
+from core.messages import NOTHING, Json, Message, listed, message, verbatim
 from core.user_service import UserService
 from record.comparison import Setting
 
@@ -34,7 +34,7 @@ class HasParams(Protocol):
     """A setting, a cell or another object with parameters."""
 
     @property
-    def params(self) -> Mapping[str, Any]:
+    def params(self) -> Json:
         """The parameters and their values."""
 
 
@@ -123,7 +123,7 @@ def place_in_plan(params: Mapping[str, Value], varying: Iterable[str], *, is_own
     return ", ".join(filter(None, [shape, others]))
 
 
-def setting_of(profile: Mapping[str, Any]) -> Setting:
+def setting_of(profile: Json) -> Setting:
     """Return the setting at which a profile was made."""
     return Setting(system=profile["system"], params=profile.get("params", {}))
 
@@ -183,7 +183,7 @@ class Settings:
         """Return a setting as text: 'System 4, SELECT_MODE all'."""
         return listed(filter(None, [self.number(of.system), self.values(of)]))
 
-    def profiled(self, profile: Mapping[str, Any]) -> Message:
+    def profiled(self, profile: Json) -> Message:
         """Return a profile's runtime, setting and sentence, such as '3.14t, System 4: the hottest
         line is ...'.
         """

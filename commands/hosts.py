@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
-from typing import Any
 
 from commands.output import output
 from config.flags import value_of
@@ -17,7 +16,7 @@ from config.host_options import HOSTS
 from config.options import Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.layout import Layout
-from core.messages import BadInput, Message, listed, message
+from core.messages import BadInput, Json, Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
 from lab.hosts.cluster import HostCluster
@@ -63,13 +62,13 @@ def main(arguments: Sequence[str]) -> int:
     return int(bool(failures) or any(_missing(host, wanted) for host in facts.values()))
 
 
-def _missing(facts: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
+def _missing(facts: Json, wanted: Sequence[str]) -> list[str]:
     return [name for name in wanted if name not in facts["runtimes"]]
 
 
 def _lines(
     spread: HostCluster,
-    facts: Mapping[str, Any],
+    facts: Json,
     failures: Mapping[str, Message],
     wanted: Sequence[str],
 ) -> Iterator[Message]:

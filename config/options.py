@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.messages import BadInput, Message, Value, as_message, message, verbatim
+from core.messages import BadInput, Json, Message, Value, as_message, message, verbatim
 from core.method import LONGEST_S, parse_cpus
 from core.secret import HIDDEN
 
@@ -38,7 +38,7 @@ EVERYTHING = frozenset(Subject)
 # the value of Option.key if the key is the flag's name
 AS_FLAG = "(as the flag)"
 Kind = TypeVar("Kind")
-Flags = Mapping[str, Any]  # values by the name of a flag, by YAML key or by field
+Flags = Json  # values by the name of a flag, by YAML key or by field
 # the length of each unit in s
 TIMES_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
 

@@ -16,10 +16,12 @@ more. core.child.Slice is something else: the time in which a client sends.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import ceil
 from sys import intern
 from typing import Any
+
+from core.messages import Json
 
 SUB_BITS = 7  # binary digits of a value after its first; record() has it as 7 and 8
 RELATIVE_ERROR = 1 / 2 ** (SUB_BITS + 1)  # of a quantile, as a share of its exact value
@@ -196,7 +198,7 @@ class Histogram:
         return summary
 
     @classmethod
-    def from_json(cls, summary: Mapping[str, Any]) -> "Histogram":
+    def from_json(cls, summary: Json) -> "Histogram":
         """Decode a histogram that to_json() encoded. Raises ValueError for another layout or
         contradictory numbers.
         """
@@ -230,7 +232,7 @@ class SparseHistogram(Histogram):
         return sorted(self._counts.items())
 
 
-def _checked_counts(summary: Mapping[str, Any]) -> dict[int, int]:
+def _checked_counts(summary: Json) -> dict[int, int]:
     """Return the counts of a record.child_lines.Summary by bucket. Raises ValueError, with key and
     value, if its numbers contradict each other.
     """
@@ -342,7 +344,7 @@ class Slices:
         return {"width_ns": self._width_ns, "start_ns": first * self._width_ns, "counts": counts}
 
     @classmethod
-    def from_json(cls, said: Mapping[str, Any]) -> "Slices":
+    def from_json(cls, said: Json) -> "Slices":
         """Decode counts of answers in slices of time, which to_json() encoded.
 
         said: the encoded counts; lab.run.contract has already checked that its numbers are in the

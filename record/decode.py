@@ -7,7 +7,6 @@ valid types and bounds; that values agree with each other, its callers check.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import is_dataclass
 from reprlib import Repr
 from typing import Any, TypeVar
@@ -16,7 +15,7 @@ import msgspec
 
 from core.cell import PARAMETERS
 from core.histogram import Histogram, SparseHistogram
-from core.messages import LONGEST_TEXT, BadInput, Message, formatted
+from core.messages import LONGEST_TEXT, BadInput, Json, Message, formatted
 from record.child_lines import Summary
 
 Kind = TypeVar("Kind")
@@ -96,7 +95,7 @@ def expect_words(made: Message, place: str) -> None:
         raise Misfit(f"{place}.msgid", made.msgid, "a message whose arguments fit it") from None
 
 
-def expect_parameters(values: Mapping[str, Any], place: str) -> None:
+def expect_parameters(values: Json, place: str) -> None:
     """Raise Misfit if *values*, parameter values by name, contains a value that its parameter does
     not accept.
     """

@@ -7,7 +7,7 @@ everywhere in a report (View.looks). A new field shows nothing until reports/ren
 templates use it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import isfinite, log10
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from analysis.formats import Form
 from analysis.stats import Estimate
 from core.languages import Language
-from core.messages import NOTHING, Message, verbatim
+from core.messages import NOTHING, Json, Message, verbatim
 
 ABSENT = "-"  # text of an unknown value
 # styles of arms: as many colours r0.. (colours.css) and markers (definitions.svg, render/panels.py)
@@ -149,7 +149,7 @@ class Flame:
     key: str
     title: Message
     caption: Message
-    tree: Mapping[str, Any]
+    tree: Json
     is_difference: bool = False
 
 

@@ -41,7 +41,7 @@ from config.user_service.service_options import (
     parse_topology,
 )
 from core.cell import MACHINE_PARAMETERS, PARAMETERS, Value
-from core.messages import BadInput, message
+from core.messages import BadInput, Json, message
 from core.method import Method, Warmup, cores_usable
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
@@ -245,7 +245,7 @@ def _variant(subject: Subject, values: Flags, own: Flags, folder: Path) -> Comma
     return start if inner.startswith(os.pardir) else replace(start, requirements=inner)
 
 
-def target(name: str, url: Text, protocol: str, tls: Mapping[str, Any]) -> Target:
+def target(name: str, url: Text, protocol: str, tls: Json) -> Target:
     """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises
     BadInput.
     """

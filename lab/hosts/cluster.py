@@ -8,7 +8,7 @@ ChildFailed, which fails the current cell only.
 """
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from time import perf_counter_ns
@@ -18,7 +18,7 @@ import msgspec
 
 from core.child import Slice
 from core.layout import Host, Layout
-from core.messages import BadInput, GilscopeError, Message, message
+from core.messages import BadInput, GilscopeError, Json, Message, message
 from core.method import Method
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
@@ -218,9 +218,7 @@ class HostCluster(CellPlaces):
 
     # ---- connections -----------------------------------------------------------------------------
 
-    def on_each(
-        self, ask: Callable[[Any], Answer], asked: Mapping[str, Any] | None = None
-    ) -> dict[str, Answer]:
+    def on_each(self, ask: Callable[[Any], Answer], asked: Json | None = None) -> dict[str, Answer]:
         """Call *ask* with all values of *asked* concurrently, and wait for all. Return the results
         by the values' names.
 

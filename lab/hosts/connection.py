@@ -24,7 +24,7 @@ from typing import Annotated, Any, TypedDict, TypeVar
 from msgspec import Meta
 
 from core.layout import Host
-from core.messages import NOTHING, Arg, ChildFailed, Message, message, verbatim
+from core.messages import NOTHING, Arg, ChildFailed, Json, Message, message, verbatim
 from core.wire import MAX_LINE_BYTES
 from lab.folders import Sandbox
 from lab.hosts.carrier import Carrier, agent_files, start_script
@@ -160,7 +160,7 @@ class HostConnection(Place):
         """
         return self._call(kind, {"finish": begun}, deadline_s)
 
-    def _call(self, kind: Any, asked: Mapping[str, Any], deadline_s: float) -> Any:
+    def _call(self, kind: Any, asked: Json, deadline_s: float) -> Any:
         """Let the worker answer (lab/hosts/worker.py)."""
         try:
             children = self._worker or self._start_worker()

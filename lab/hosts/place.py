@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta
 
 from core.layout import Host
-from core.messages import BadInput, ChildFailed, Message, message
+from core.messages import BadInput, ChildFailed, Json, Message, message
 from core.processtree import threads_ran_ns
 from core.runtime import NATIVE, RuntimeFacts
 from core.system import PATH_KEY, SERVICE, System
@@ -91,7 +91,7 @@ class HostPlace(HostConnection):
             self.close()
             raise
         self.host = replace(host, address=address)
-        self.runtimes: Mapping[str, Mapping[str, Any]] = {}
+        self.runtimes: Mapping[str, Json] = {}
         self.python, self.copied = cache(self._make_environment), cache(self._copy)
 
     def find(self, names: Sequence[str]) -> None:
@@ -192,7 +192,7 @@ class HostRuntime(Runtime):
             self.pythons[system.requirements] = Path(commands[0][0])
         return commands[0]
 
-    def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
+    def service_config(self, own: Json) -> dict[str, Any]:
         """Return the settings of a user's service, with paths on the services' host. Raises
         EnvironmentFailed.
 

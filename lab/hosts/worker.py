@@ -15,12 +15,12 @@ import json
 import sys
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from core.messages import GilscopeError, Message, verbatim
+from core.messages import GilscopeError, Json, Message, verbatim
 from core.runtime import RuntimeFacts, RuntimeName
 from lab.environments.environment import installed_packages, requirements_file
 from lab.hosts.boot import extract
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 # *begun*: all generators so far. It is never shortened, because the answers are indexes into it.
-def _answer(asked: Mapping[str, Any], begun: list[Generator[Any, None, Any]]) -> Any:
+def _answer(asked: Json, begun: list[Generator[Any, None, Any]]) -> Any:
     if "finish" in asked:
         try:
             return next(begun[asked["finish"]])
@@ -99,12 +99,12 @@ def find_runtimes(names: Sequence[str], chosen: Sequence[str]) -> dict[str, Runt
     return {name: runtime.facts() for name, runtime in found.items()}
 
 
-def interpreter_of(found: Mapping[str, Any]) -> Interpreter:
+def interpreter_of(found: Json) -> Interpreter:
     """Return the interpreter that find_runtimes() described."""
     return Interpreter(executable=Path(found["executable"]), source=found["source"], facts=found)
 
 
-def environment_python(name: str, found: Mapping[str, Any], requirements: str) -> str:
+def environment_python(name: str, found: Json, requirements: str) -> str:
     """Return the interpreter of an environment with *requirements*, which is made if needed. Raises
     EnvironmentFailed.
 

@@ -21,7 +21,7 @@ from typing import Any
 from analysis.cell_index import Row, request_ns
 from analysis.confounds import UNKNOWN, build_facts, by_label, unlike
 from analysis.settings import Settings
-from core.messages import NOTHING, SEMICOLON, BadInput, Message, listed, message, verbatim
+from core.messages import NOTHING, SEMICOLON, BadInput, Json, Message, listed, message, verbatim
 from core.method import Warmup
 from core.request_plan import RequestPlan
 from reports.document import ABSENT, Section, arm
@@ -119,7 +119,7 @@ class Member:
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
-def _requests(own: Mapping[str, Any] | None) -> Message:
+def _requests(own: Json | None) -> Message:
     """Return the requests to a user's service as text, with a digest of what is sent; "none"
     without a service.
 

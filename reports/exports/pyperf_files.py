@@ -9,14 +9,14 @@ Source of the format: pyperf 2.10, _bench.py (version 1.0), _metadata.py and _co
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from analysis.cell_index import Row, request_ns
 from analysis.settings import value_text
 from core.cell import PARAMETERS
-from core.messages import BadInput, Message, message
+from core.messages import BadInput, Json, Message, message
 from core.runtime import RuntimeFacts
 from reports.compare.compared_runs import PER_REQUEST
 from reports.exports import written
@@ -98,7 +98,7 @@ def _benchmark(row: Row) -> dict[str, Any]:
     return {"metadata": _one_line(metadata), "runs": runs}
 
 
-def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _one_line(metadata: Json) -> dict[str, Any]:
     """Return metadata as pyperf accepts it: texts are on one line, and empty or unknown values are
     left out.
     """

@@ -8,7 +8,7 @@ empty field, and stays None in JSON.
 
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from csv import writer as csv_writer
 from typing import Any
 
@@ -17,6 +17,7 @@ from analysis.metrics import METRICS, ROW_METRICS, pooled
 from analysis.routes import MEAN
 from analysis.settings import parameter_names, value_text
 from core.languages import printable
+from core.messages import Json
 from record.comparison import VALUE
 from record.run_file import to_json
 from record.saved_run import CellResult, Run
@@ -86,7 +87,7 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
     return [_cell_line(cell, {**absent, **cell.params}) for cell in run.cells]
 
 
-def _cell_line(cell: CellResult, params: Mapping[str, Any]) -> dict[str, Any]:
+def _cell_line(cell: CellResult, params: Json) -> dict[str, Any]:
     return {
         **{name: getattr(cell, name) for name in _IDENTITY},
         "client_runtime": cell.client_runtime or cell.runtime,
@@ -157,14 +158,14 @@ def route_lines(view: View) -> list[dict[str, Any]]:
 
 
 # A parameter that *params* does not have is an empty text.
-def _params(params: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+def _params(params: Json, names: Sequence[str]) -> dict[str, str]:
     texts = {name: value_text(value) for name, value in params.items()}
     return {**dict.fromkeys(names, ""), **texts}
 
 
 # The first line gives the heads, so all lines need the same keys in the same order. Without lines,
 # the sheet is empty.
-def _sheet(lines: Iterable[Mapping[str, Any]]) -> str:
+def _sheet(lines: Iterable[Json]) -> str:
     text = io.StringIO()
     writer = csv_writer(text, lineterminator="\n")
     for number, line in enumerate(lines):

@@ -112,13 +112,17 @@ def _total_us(row: Row) -> float:
     return sum(_parts(row).values())
 
 
+def _is_told(cost: Cost, rows: Sequence[Row]) -> bool:
+    return any(cost.of(row.good) is not None for row in rows)
+
+
 def _times(arm: Col[Row], view: View) -> Table:
     """Return a table with a stacked bar of the time per request for each runtime. All settings
     share a scale.
     """
     timed = view.groups_with(attrgetter("figures"))
     rows = [row for _, of_setting in timed for row in of_setting]
-    told = [one for one in TOLD if any(one.of(row.good) is not None for row in rows)]
+    told = [one for one in TOLD if _is_told(one, rows)]
     times = [one for one in TIMES if one in told or one not in TOLD]
     longest = max(map(_total_us, rows), default=0.0)
 

@@ -6,9 +6,8 @@ for the page and for the terminal. section() only makes a value, which reports/r
 The figures and findings are quoted in seed.yaml.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -16,7 +15,7 @@ from analysis.cell_index import Row, runtimes
 from analysis.comparison_words import Comparison
 from analysis.formats import seconds
 from core.cell import PARAMETERS
-from core.messages import NOTHING, Message, listed, message, plural, verbatim
+from core.messages import NOTHING, Json, Message, listed, message, plural, verbatim
 from record.comparison import DECIDED
 from reports.document import ABSENT, Datum, Section, Table, plain_table, words
 from reports.parts.comparison_table import ratio_datum
@@ -27,7 +26,7 @@ RANGE = message("{start} to {end}")
 REQUESTS = 400_000  # of each measurement in the original experiment
 # the published times and the findings, whose fields seed.yaml explains
 SEED = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
-Quoted = Mapping[str, Any]  # a table, a row or a finding of SEED
+Quoted = Json  # a table, a row or a finding of SEED
 
 
 def section(view: View) -> Section:
