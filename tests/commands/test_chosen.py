@@ -17,6 +17,7 @@ from core.method import ORCHESTRATOR, SAME
 from core.runtime import RuntimeName
 from lab import native_builds
 from lab.python import uv
+from lab.run import feasible
 from tests.config.planning import planned
 from tests.lab.python.fake_pythons import fake_pythons
 
@@ -140,7 +141,7 @@ def test_what_is_not_measured_is_called_as_in_the_report(
     plan = planned(f"{words} --runtime 3.14,3.14t")
     system = min(system.key for system, _ in plan.pairs())
     absent = replace(plan, absent={(system, "3.14t"): message("no wheel")})
-    monkeypatch.setattr(chosen.feasible, "drop_absent", lambda *_: absent)
-    monkeypatch.setattr(chosen.feasible, "expect_different", lambda *_: None)
+    monkeypatch.setattr(feasible, "drop_absent", lambda *_: absent)
+    monkeypatch.setattr(feasible, "expect_different", lambda *_: None)
     chosen.without_absent(plan, {})
     assert f"Not measured: {said} under 3.14t. Reason: no wheel" in capsys.readouterr().err
