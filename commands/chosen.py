@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from analysis.settings import service_names
 from commands.output import output
 from config.flags import plan_from, value_of
 from config.options import Flags
@@ -188,14 +189,18 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
 
     Raises BadInput if nothing is left to measure, or if two variants do not differ.
     """
-    possible = feasible.drop_absent(plan, runtimes)
+    possible, names = feasible.drop_absent(plan, runtimes), service_names(plan.user_service)
     for reason in dict.fromkeys(possible.absent.values()):
         pairs = [
-            message("{system} under {runtime}", system=system, runtime=runtime)
+            message(
+                "{system} under {runtimes}",
+                system=names.get(system) or message("system {system}", system=system),
+                runtimes=runtime,
+            )
             for (system, runtime), other in possible.absent.items()
             if other == reason
         ]
-        output.note("Not measured: system {pairs}. Reason: {reason}", pairs=pairs, reason=reason)
+        output.note("Not measured: {systems}. Reason: {reason}", systems=pairs, reason=reason)
     if not possible.cells():
         raise BadInput("No system can be measured. The notes above say what each system needs.")
     feasible.expect_different(possible, runtimes)

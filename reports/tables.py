@@ -13,11 +13,11 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 from analysis.causes import Profile
-from analysis.cell_index import Row
+from analysis.cell_index import Row, is_open
 from analysis.formats import Form, Scale, whole
 from analysis.metrics import METRICS, THROUGHPUT, Metric
 from analysis.stats import Estimate
-from core.messages import Message, message
+from core.messages import Message, listed, message
 from reports.document import (
     COUNT,
     Column,
@@ -215,12 +215,35 @@ def tip(name: str | Message, value: str) -> Message:
 
 
 ROOM = 1.02  # end of a scale of bars, as a multiple of the longest
-# caption of a table with drawings of bar()
+MOST_RATES = 4  # that a caption names
+AT_RATE = message(
+    "They follow the planned rate, which is the number of clients x the rate of each: {planned}."
+)
 BARS = message(
     "Bars show requests/s: the median over the blocks (rounds of measurement). Marks show single "
-    "blocks. {better}",
-    better=THROUGHPUT.better,
-)  # fmt: skip
+    "blocks. {better}"
+)
+BARS_BRIEF = message("Bars show requests/s. {better}")
+
+
+def bars_words(rows: Sequence[Row], *, is_brief: bool = False) -> Message:
+    """Return the caption of a table with drawings of bar(); is_brief: for a terminal.
+
+    At a fixed rate, it has the rate, and not that more requests/s are better.
+    """
+    better = THROUGHPUT.better
+    if are_at_rate(rows):
+        planned = [*{f"{row.params['NUM_CLIENTS']} x {row.params['RATE']}": None for row in rows}]
+        more = ["..."] * (len(planned) > MOST_RATES)
+        better = replace(AT_RATE, args={"planned": listed([*planned[:MOST_RATES], *more])})
+    return replace(BARS_BRIEF if is_brief else BARS, args={"better": better})
+
+
+def are_at_rate(rows: Sequence[Row]) -> bool:
+    """Return whether the clients of all *rows* send at a fixed rate. Requests/s are no result
+    then.
+    """
+    return bool(rows) and all(is_open(row.params) for row in rows)
 
 
 def frame_text(frames: Sequence[Profile], otherwise: Message) -> Message:

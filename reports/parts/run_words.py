@@ -15,7 +15,7 @@ from operator import attrgetter
 
 from analysis.cell_index import Row, grouped, is_open
 from analysis.settings import titled
-from core.messages import NOTHING, SEMICOLON, Message, listed, message
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.method import SAME, Method, size_text
 from core.program import PROGRAM, RUNS_FOLDER
 from core.resume import resume_command
@@ -152,6 +152,8 @@ def _under(system: str, absent: Sequence[Absent], view: View) -> Message:
         if system.isdigit()
         else titled(system, view.titles)
     )
+    if system in view.names:
+        title = verbatim(view.names[system])
     under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
     return title if runtimes == [NATIVE] else under
 

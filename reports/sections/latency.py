@@ -179,7 +179,7 @@ def _table(view: View) -> Table:
 
 def _percentile_col(name: str, place: float) -> Col[Row]:
     return col(
-        verbatim(f"{name} [us]"),
+        message("{name} [{unit}]", name=name, unit=message("us")),
         lambda row: percentile_ns(row.latency, place),
         microseconds,
         f"latency {name}",

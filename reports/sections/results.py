@@ -13,15 +13,16 @@ from analysis.cell_index import STATES, Row, of_cells, reference
 from analysis.comparison_words import confounds_of
 from analysis.connections import connection_notes
 from analysis.formats import Form, round_values
-from analysis.metrics import METRICS, ROW_METRICS, THROUGHPUT, pooled
+from analysis.metrics import METRICS, ROW_METRICS, pooled
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document import Column, Datum, Line, Section, Strip, Table, arm, number, words
 from reports.parts.run_words import absent_sentences, loop_words, method_words, missing_runtimes
 from reports.tables import (
-    BARS,
     POOLED,
     ROOM,
+    are_at_rate,
     bar,
+    bars_words,
     marked,
     metric_head,
     most_throughput,
@@ -31,7 +32,6 @@ from reports.view import View
 
 PLACE = 40  # in the order of sections (reports/sections/__init__.py)
 TITLE = message("Results")
-BARS_BRIEF = message("Bars show requests/s. {better}", better=THROUGHPUT.better)
 MOST_TROUBLES = 4  # sentences on rows with failed cells on a terminal
 RATIO = "ratio_to_first_runtime"  # its key in Row.columns (analysis/cell_index.py)
 # keys of METRICS whose columns are left out if no cell has a value
@@ -95,7 +95,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         groups=[(head, [*map(line, rows)]) for head, rows in view.named_groups],
         kind="bars",
         key="rows",
-        caption=_brief_caption(view, shown) if is_brief else BARS,
+        caption=_brief_caption(view, shown) if is_brief else bars_words(view.rows),
     )
 
 
@@ -109,7 +109,7 @@ def _shown(view: View) -> dict[str, tuple[Column, Form]]:
         ("completion_median_ns", "completion_max_ns", "wall_ns"), not view.is_timed
     )
     is_wanted |= {key: any(map(METRICS[key].read, view.ok_cells)) for key in WHERE_KNOWN}
-    is_wanted[RATIO] = _has_several_arms(view)
+    is_wanted[RATIO] = _has_ratios(view)
     shown = {}
     for key, metric in ROW_METRICS.items():
         if metric.rank is not None and is_wanted.get(key, True):
@@ -127,8 +127,8 @@ def _brief_caption(view: View, shown: Collection[str]) -> Message:
     measured = [row for row in view.rows if row.figures]
     if not measured:
         return NOTHING
-    loops = loop_words(view.rows, is_brief=True)
-    return listed([BARS_BRIEF, *loops, *[POOLED] * _has_marks(view, shown)], SENTENCES)
+    bars, loops = bars_words(view.rows, is_brief=True), loop_words(view.rows, is_brief=True)
+    return listed([bars, *loops, *[POOLED] * _has_marks(view, shown)], SENTENCES)
 
 
 def _has_marks(view: View, shown: Collection[str]) -> bool:
@@ -142,11 +142,11 @@ def _is_marked(row: Row, key: str) -> bool:
     return is_known and ROW_METRICS[key].percentile in pooled(row.good)
 
 
-def _has_several_arms(view: View) -> bool:
-    """Return whether the run has several runtimes. The rows then show a ratio to the
-    first runtime.
+def _has_ratios(view: View) -> bool:
+    """Return whether rows show a ratio to the first runtime: the run has several, and requests/s
+    are a result.
     """
-    return len({row.runtime for row in view.rows}) > 1
+    return len({row.runtime for row in view.rows}) > 1 and not are_at_rate(view.rows)
 
 
 def _ticks(most: float) -> Strip:
@@ -225,7 +225,7 @@ def _notes(view: View) -> Iterator[Message]:
             "The measurements have different numbers of requests, so compare systems and settings "
             "by requests/s."
         )
-    for first in reference(view.run) if _has_several_arms(view) else ():
+    for first in reference(view.run) if _has_ratios(view) else ():
         yield message(
             "Ratio: requests/s of a row divided by requests/s under {runtime}, paired by block. "
             "Above 1, the runtime of the row is faster.",

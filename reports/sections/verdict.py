@@ -31,11 +31,11 @@ from reports.parts.checks import checks_line
 from reports.parts.comparison_table import STEP_COL, forest
 from reports.parts.headline import by_setting, gains, main_comparison, main_headline
 from reports.tables import (
-    BARS,
     ROOM,
     Col,
     arm_col,
     bar,
+    bars_words,
     col,
     metric_col,
     most_throughput,
@@ -121,7 +121,8 @@ def _bars(view: View) -> Table:
         col(NOTHING, lambda row: bar(row, most, view.looks[row.runtime]), is_strip=True),
         metric_col(THROUGHPUT, rows, of_row),
     ]
-    return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
+    caption = bars_words(rows)
+    return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=caption)
 
 
 # ---- notes of the page ---------------------------------------------------------------------------

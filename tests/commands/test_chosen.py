@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from core.method import ORCHESTRATOR, SAME
 from core.runtime import RuntimeName
 from lab import native_builds
 from lab.python import uv
+from lab.run import feasible
 from tests.config.planning import planned
 from tests.lab.python.fake_pythons import fake_pythons
 
@@ -126,3 +128,20 @@ def test_variants_that_do_not_start_where_prepare_runs_are_told(
     assert f"runs in {Path.cwd()}, but a start in folders of their own" in capsys.readouterr().err
     chosen._note_folders(service_plan(variants))
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("--service-command '{python} a.py {port}' --request /items", "a.py GET /items"), ("--system 1,2", "system 1")],
+)
+def test_what_is_not_measured_is_called_as_in_the_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, said: str
+) -> None:
+    """A user's service was `system own` here."""
+    plan = planned(f"{words} --runtime 3.14,3.14t")
+    system = min(system.key for system, _ in plan.pairs())
+    absent = replace(plan, absent={(system, "3.14t"): message("no wheel")})
+    monkeypatch.setattr(feasible, "drop_absent", lambda *_: absent)
+    monkeypatch.setattr(feasible, "expect_different", lambda *_: None)
+    chosen.without_absent(plan, {})
+    assert f"Not measured: {said} under 3.14t. Reason: no wheel" in capsys.readouterr().err

@@ -70,6 +70,22 @@ def test_a_percentile_of_all_blocks_together_is_marked() -> None:
     assert said in answered(view)
 
 
+def test_at_a_fixed_rate_the_table_says_the_rate_of_all_clients_and_no_ratio() -> None:
+    """The table said that more requests/s are better, and that their ratio is 1.00."""
+    cells = [
+        measured(cell_of("2", arm, {**SMALL, "NUM_CLIENTS": 2, "RATE": 40}), 1, [1999 * MS] * 2)
+        for arm in ("3.11", "3.14")
+    ]
+    view = View(run_of(cells))
+    planned = "They follow the planned rate, which is the number of clients x the rate of each: 2 x 40."
+    for is_brief in (False, True):
+        table = results.table(view, is_brief=is_brief)
+        assert planned in str(table.caption)
+        assert "More is better" not in str(table.caption)
+        assert "Ratio" not in {str(column.head) for column in table.columns}
+    assert not any("Ratio: " in str(note) for note in results.section(view).notes)
+
+
 def test_of_several_cells_that_fit_the_one_nearest_to_the_seed_is_shown() -> None:
     cells = [measured(cell_of("3", "3.11", {"CALC_TARGET": target}), 1, [target * MS]) for target in (10, 1000, 5000)]
     times, _ = seed.section(View(run_of(cells, blocks=1, runtimes=["3.11"]), TITLES)).parts

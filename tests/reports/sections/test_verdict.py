@@ -23,7 +23,7 @@ from record.comparison import JudgedRatio
 from record.run_file import RunFile, load
 from reports.document import Document, Section, Table, arm, plain_table
 from reports.parts.headline import gains, headline, main_headline
-from reports.parts.run_words import command_line, more_blocks_command
+from reports.parts.run_words import absent_sentences, command_line, more_blocks_command
 from reports.render.html import page
 from reports.sections import verdict
 from reports.sections.capacity import section, verdict_text
@@ -128,6 +128,15 @@ def test_the_verdict_on_two_variants_under_one_runtime_is_drawn_with_its_reason(
     assert str(line[0].words) == "variant before → after: 3.14"
     assert line[2].value == pytest.approx(602 / 702, abs=0.001)
     assert str(shown.notes[0]).startswith("Reasons why there is no verdict yet: ")
+
+
+def test_a_service_that_was_not_measured_is_called_as_elsewhere() -> None:
+    """It was called by its command line here, and by its program and requests in tables."""
+    run = run_of([])
+    absent = [{"system": "own", "runtime": "3.14t", "reason": BELOW.to_json()}]
+    set_plan(run, name="own", own=ITEMS.to_json(), absent=absent)
+    (said,) = map(str, absent_sentences(View(run, {"own": "{python} -m gunicorn web:app"})))
+    assert said.startswith("Not measured: web:app GET /items under 3.14t. Reason: ")
 
 
 def test_a_run_goes_on_in_its_own_folder_also_after_it_was_moved(tmp_path: Path) -> None:
