@@ -123,7 +123,7 @@ def check_end(run: Run, out: Path, strikes: Sequence[Strike], saved: list[Any]) 
     """What holds however a run ended. saved: the cells that were there at the last of the strikes"""
     status = run.status(ENDS_WITHIN_S)
     both_killed = hits(strikes, "reaper", number=SIGKILL) and hits(strikes, RUNNER, number=SIGKILL)
-    may_stay = str(run.temporary) if both_killed else "nothing"  # decision 010
+    may_stay = (str(run.temporary), str(out / ".gilscope-")) if both_killed else "nothing"  # decision 010
     assert [one for one in run.leftovers(out) if not one.startswith(may_stay)] == []
     assert status in ENDINGS
     assert "bug in gilscope" not in run.complained()
