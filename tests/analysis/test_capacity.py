@@ -76,17 +76,7 @@ def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
     assert any("rises suddenly" in note and "is a bracket, not a confidence interval" in note for note in said)
 
 
-# Probes, by rate, by misses as a multiple of those allowed, and by those allowed; and the rates between which the
-# capacity is. In the last but one, a long probe fails by chance, but five at a higher rate pass.
-PROBES = """\
-100 0.5 5, 200 2.0 5 -> 100 200
-100 0.5 5, 200 0.5 5 -> 200 inf
-100 2.0 5, 200 2.0 5 -> 0 100
-200 1.5 20, 240 0.5 25, 240 0.5 25, 240 0.5 25, 240 0.5 25, 240 0.5 25, 300 3.0 8 -> 240 300
-100 1.2 40, 120 0.9 2 -> 100 120"""
-
-
-@pytest.mark.parametrize("line", PROBES.splitlines())
+@each_row
 def test_a_probe_that_contradicts_the_others_by_chance_does_not_hide_them(line: str) -> None:
     given, _, rates = line.partition(" -> ")
     probes = []

@@ -90,7 +90,7 @@ def test_a_cause_names_its_setting_if_there_are_several() -> None:
     assert said == ["3.14t, NUM_CLIENTS 1", "3.14t, NUM_CLIENTS 2"]
 
 
-@pytest.mark.parametrize(("owner", "files", "about"), PROFILES["pages"])
+@each_row
 def test_a_cause_links_to_the_paragraph_on_it(owner: str, files: str, about: str) -> None:
     known, kind = (PROFILES["stops"], "stopping") if owner == "stops" else (PROFILES["locks"], "contended")
     (cause,) = known[kind]
@@ -102,6 +102,6 @@ def test_a_cause_links_to_the_paragraph_on_it(owner: str, files: str, about: str
     assert " ".join(map(str, lost_time.section(view).terminal)).count("What may help: docs/why.md#") == bool(about)
 
 
-@pytest.mark.parametrize(("changes", "count"), PROFILES["notable"])
+@each_row
 def test_a_cause_is_listed_if_its_share_is_notable(changes: dict[str, Any], count: int) -> None:
     assert len([*lost_time.causes(View(run(400, **changes)))]) == count

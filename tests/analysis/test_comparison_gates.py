@@ -78,17 +78,7 @@ def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(coun
 ONE = only(steady("3.14", 1500) + steady("3.14t", 3000))
 
 
-# A verdict, its interval and its blocks. 1 / 1.05 is 0.9524. The range of three blocks is no interval.
-THRESHOLD = """\
-slower 0.90 0.952 8 -> slower
-slower 0.90 0.953 8 -> passed
-inconclusive 0.953 1.2 8 -> passed
-inconclusive 0.95 1.2 8 -> unclear
-inconclusive 0.99 1.01 3 -> unclear
-unjudged 0.8 1.2 8 -> unclear"""
-
-
-@pytest.mark.parametrize("line", THRESHOLD.splitlines())
+@each_row
 def test_a_threshold_of_five_percent_more_time(line: str) -> None:
     given, _, outcome = line.partition(" -> ")
     verdict, low, high, blocks = given.split()
@@ -198,16 +188,7 @@ def test_if_all_slices_are_too_short_for_the_longest_requests_there_is_no_verdic
     assert "use --duration 6" in str(one.why)
 
 
-# How long two blocks idled together and the CPU time that they used, in ms; the cores that this was, if it is known.
-IDLE = """\
-4.2 8.4
-499 400
-500 10 0
-500 11 0.022
-5000 65 0.013"""
-
-
-@pytest.mark.parametrize("line", IDLE.splitlines())
+@each_row
 def test_nothing_is_said_of_background_work_after_half_a_second_or_one_tick(line: str) -> None:
     """In a window of 4 ms, 201 % of a core were seen. Uvicorn looks at its date and limits ten times a second."""
     idle_ms, cpu_ms, *cores = map(float, line.split())
@@ -227,16 +208,7 @@ def threaded(arm: str, threads: str) -> list[CellResult]:
     ]
 
 
-# Threads in each block of both runtimes: one for each connection, of which not all are busy, may vary.
-THREADS = """\
-15 15 15 15 15 15 15 15 | 1 1 1 1 1 1 1 1 | 3.14 ran with 1 x 15 and 3.14t with 1 x 1 (processes x threads)
-15 15 15 3 15 15 15 15 | 1 1 1 1 1 1 1 1 |
-15 15 15 15 15 15 15 15 | 1 9 1 1 1 1 1 1 |
-15 15 15 15 15 15 15 15 | 8 8 8 8 8 8 8 8 |
-15 | 1 |"""
-
-
-@pytest.mark.parametrize("line", THREADS.splitlines())
+@each_row
 def test_numbers_of_threads_that_vary_within_a_runtime_are_no_confound(line: str) -> None:
     default, free, confound = line.split("|")
     one = only([*threaded("3.14", default), *threaded("3.14t", free)])

@@ -16,6 +16,7 @@ from reports.view import View
 from tests.analysis.timed_cells import in_blocks, only, timed
 from tests.reports.contestants import lines_of
 from tests.reports.sample import run_of, with_load
+from tests.tables import each_row
 
 
 def cells(*shares: float) -> list[CellResult]:
@@ -99,7 +100,7 @@ def loaded(of_first: Sequence[float], ratio: float, of_second: Sequence[float] =
     return only([with_load(cell, share) for cell, share in zip(cells, shares, strict=True)])
 
 
-@pytest.mark.parametrize("ratio", [0.71, 1.0, 1.5])
+@each_row
 def test_a_verdict_beside_processes_that_used_half_of_the_cores_in_every_block_is_withheld(ratio: float) -> None:
     one = loaded([0.52] * 10, ratio)
     assert (one.verdict, one.blocks_needed, one.tails) == ("inconclusive", None, {})

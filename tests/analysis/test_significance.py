@@ -21,6 +21,7 @@ from analysis.significance import (
     sum_flip_p,
     unpaired_p,
 )
+from tests.tables import each_row
 
 # Darwin's maize: cross- minus self-fertilised height of 15 pairs, in eighths of an inch (Fisher 1935, section 17).
 DARWIN = "49 -67 8 16 6 23 28 41 14 29 56 24 75 60 -48"
@@ -61,9 +62,7 @@ def test_one_stalled_run_does_not_hide_an_effect() -> None:
     assert sign_flip_p([*steady, -2.0]) < 0.05 < sum_flip_p(np.array([*steady, -2.0]))
 
 
-@pytest.mark.parametrize(
-    "line", ["0.01 0.04 0.03 0.005 -> 0.03 0.06 0.06 0.02", "0.6 0.2 0.7 -> 1 0.6 1", "0.2 -> 0.2", "->"]
-)
+@each_row
 def test_holm_by_hand(line: str) -> None:
     """In the first: 0.005 x 4, 0.01 x 3, 0.03 x 2, then as the one before."""
     ps, adjusted = ([*map(float, words.split())] for words in line.split("->"))

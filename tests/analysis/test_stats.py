@@ -17,9 +17,10 @@ from analysis.stats import (
     unpaired_effect,
     unpaired_total,
 )
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("line", ["0.1 0.3 -> 0.2 -inf inf", "0.2 -0.1 0 -> 0 -0.1 0.2", "16 1 2 8 4 -> 4 1 16"])
+@each_row
 def test_up_to_five_blocks_have_a_median_and_from_three_on_a_range(line: str) -> None:
     values, seen = ([*map(float, words.split())] for words in line.split("->"))
     found = effect(values)
@@ -53,11 +54,7 @@ def test_an_effect_and_its_interval_are_those_of_the_textbook() -> None:
     assert (seen.value, seen.low, seen.high) == pytest.approx((0.46, 0.01, 0.786))
 
 
-# Numbers of pairs, and critical values of the two-sided signed-rank test at 5 %, Wilcoxon (1947).
-CRITICAL = "6 0, 7 2, 8 3, 9 5, 10 8, 12 13, 20 52, 25 89"
-
-
-@pytest.mark.parametrize("known", CRITICAL.split(", "))
+@each_row
 def test_an_interval_ends_where_wilcoxons_table_says(known: str) -> None:
     """Powers of 2 tell the means apart."""
     count, critical = map(int, known.split())

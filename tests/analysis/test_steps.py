@@ -3,21 +3,13 @@
 import json
 from dataclasses import replace
 
-import pytest
-
 from analysis.confounds import build_confounds
 from analysis.steps import steps
 from tests.reports.sample import facts
-
-STEPS = """\
-3.14 3.14+jit -> jit: 3.14 3.14+jit
-3.14 3.14+jit 3.15 3.15t -> jit: 3.14 3.14+jit, version: 3.14 3.15, other: 3.15 3.15t, whole: 3.14 3.15t
-3.14+jit 3.15+jit -> version: 3.14+jit 3.15+jit
-3.14 3.15+jit -> other: 3.14 3.15+jit
-3.14t 3.15 3.15t -> other: 3.15 3.15t, version: 3.14t 3.15t"""
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("line", STEPS.splitlines())
+@each_row
 def test_a_jit_is_a_step_of_its_own_beside_the_way_to_no_gil(line: str) -> None:
     arms, _, found = line.partition(" -> ")
     told = [f"{one.name}: {one.denominator} {one.numerator}" for one in steps(arms.split(), {}, {})]

@@ -15,23 +15,10 @@ from analysis.stats import Estimate
 from core.messages import message
 from record.comparison import Verdict
 from record.run_file import plain
-
-# Low end, ratio, high end, p and blocks. The margin is a ratio: 3 % is 1/1.03 to 1.03, so that swapping the arms cannot
-# change the word. The range of five blocks is no interval.
-CASES = """\
-1.09 1.12 1.15 0.001 20 faster
-0.85 0.89 0.92 0.001 20 slower
-0.99 1.00 1.02 0.8 20 equivalent
-1.01 1.02 1.025 0.001 20 equivalent
-0.97 1.08 1.20 0.2 20 inconclusive
-1.01 1.08 1.20 0.06 20 inconclusive
-0.97 1.08 1.20 0.01 20 inconclusive
-0.97097 1.0 1.0299 1 20 equivalent
-0.9701 1.0 1.0299 1 20 inconclusive
-1.5 1.6 1.7 0.001 5 inconclusive"""
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("line", CASES.splitlines())
+@each_row
 def test_faster_and_slower_take_both_the_interval_and_the_p(line: str) -> None:
     *numbers, blocks, word = line.split()
     low, ratio, high, p = map(float, numbers)
@@ -107,11 +94,7 @@ def test_equivalent_enters_the_family_too() -> None:
     assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"inconclusive"}
 
 
-# Blocks that agree, blocks of a first report, and the verdict.
-LOOKED = "7 0 inconclusive, 8 0 faster, 8 5 inconclusive, 8 6 faster"
-
-
-@pytest.mark.parametrize("case", LOOKED.split(", "))
+@each_row
 def test_looking_at_any_time_takes_eight_blocks_and_a_first_report_leaves_a_quarter_of_its_level(case: str) -> None:
     """Eight blocks that agree have an anytime p of 0.026. Five have a p of 0.06, and six one of 0.03."""
     count, first, word = case.split()

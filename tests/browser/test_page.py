@@ -47,7 +47,7 @@ def opened(browser: Browser, address: Address) -> Iterator[Opened]:
     assert problems == []
 
 
-@pytest.mark.parametrize("name", ["small-zh", "contest", "several"])
+@each_row
 def test_nothing_is_wider_than_the_window(name: str, opened: Opened) -> None:
     page = opened(name=name)
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

@@ -29,6 +29,7 @@ from tests.campaign.test_blame import as_root, mounted
 from tests.campaign.test_kills import BLOCKS, ENDS_WITHIN_S, LINES, flags_of, windows
 from tests.conftest import runtime_or_skip
 from tests.contract.runs import CLIENT, RUNNER, Run, finished, plan_flags, result_of, runtime_flags, started, stop
+from tests.tables import each_row
 
 WINDOWS = ("before the first cell", "starting", "timed", "between cells", "reporting")
 IMPATIENT = Path(impatient.__file__)
@@ -143,7 +144,7 @@ ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Hungry).serve_forever()
 
 
 @campaign_only
-@pytest.mark.parametrize("size_mib", [60, 150, 300, 500, 800, 1500])
+@each_row
 def test_a_runner_with_too_little_memory_says_so(size_mib: int, any_runtime: Runtime, short_folder: Path) -> None:
     """Its children have the same limit."""
     script = short_folder / "limited.py"
@@ -193,7 +194,7 @@ def ids(command: int) -> set[int]:
 @campaign_only
 @pytest.mark.skipif(bool(obstacle_to("locks")), reason=str(obstacle_to("locks")))
 @pytest.mark.parametrize("target", ["runner", "service", "client", "reaper"])
-@pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGSTOP"])
+@each_row
 def test_no_probe_outlives_a_profile(target: str, number: str, short_folder: Path) -> None:
     runtime = runtime_or_skip("3.14t")
     before = ids(_NEXT_PROGRAM), ids(_NEXT_LINK)

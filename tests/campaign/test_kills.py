@@ -22,6 +22,7 @@ from tests.campaign import impatient
 from tests.campaign.saved import cells_in
 from tests.campaign.sizes import SEED, campaign_only
 from tests.contract.runs import CLIENT, SERVICE, Run, calls, plan_flags, started, stop
+from tests.tables import each_row
 
 HISTORIES = range(SEED, SEED + 250)
 BLOCKS = 5
@@ -170,7 +171,7 @@ def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(any_runtime: Runtime, 
 
 
 @campaign_only
-@pytest.mark.parametrize("window", ["starting", "timed", "reporting"])
+@each_row
 @pytest.mark.parametrize("target", LINES)
 def test_a_process_that_is_stopped_for_ever_ends_with_its_run(
     target: str, window: str, any_runtime: Runtime, short_folder: Path

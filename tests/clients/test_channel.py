@@ -26,6 +26,7 @@ from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, MAX_HEAD_BYTES, frame
 from tests.clients.scripted import FULL, RIGHT, TABLES, ScriptedSocket, opened
 from tests.native.loadgen_peers import nobody_listens, response
+from tests.tables import each_row
 
 CHANNELS = [FramedChannel, HttpChannel]
 Kind = type[FramedChannel] | type[HttpChannel]
@@ -98,7 +99,7 @@ def test_http_without_a_usable_content_length_is_garbled(head: str) -> None:
     assert failure(HttpChannel, f"HTTP/1.1 200 OK\r\n{head}\r\n12345".encode()) == "garbled"
 
 
-@pytest.mark.parametrize("where", ["unix", "long", "tcp"])
+@each_row
 def test_a_connect_that_fails_says_so_and_leaves_no_socket_open(short_folder: Path, where: str) -> None:
     with nobody_listens() as nobody:
         before = os.listdir("/dev/fd")

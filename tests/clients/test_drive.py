@@ -16,6 +16,7 @@ from core.wire import frame
 from tests.clients.driving import FakeCaller, cached, called, client, counts, services
 from tests.clients.scripted import RIGHT, TABLES, WRONG
 from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, exactly, says, scripted
+from tests.tables import each_row
 
 ALWAYS_RIGHT = says(frame(RIGHT))
 
@@ -76,7 +77,7 @@ def test_an_answer_is_right_or_wrong_or_an_error_with_a_name(what: str) -> None:
         assert caller.done == ["open", "give" if what == "right" else "drop"]
 
 
-@pytest.mark.parametrize("cause", ["connect", "closed", "reset", "extra", "garbled"])
+@each_row
 def test_a_service_is_given_up_after_failures_in_a_row_and_the_rest_is_missing(cause: str) -> None:
     failures = 2 * GIVE_UP_AFTER - 1  # an answer starts the count anew
     caller, result = called(*[cause] * (GIVE_UP_AFTER - 1), RIGHT, *[cause] * (GIVE_UP_AFTER + 5))

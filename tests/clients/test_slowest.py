@@ -2,9 +2,8 @@
 
 import random
 
-import pytest
-
 from clients.tally import Slowest, shared
+from tests.tables import each_row
 
 
 def noted(latencies_ns: list[int], most: int, service_id: int = 0) -> Slowest:
@@ -16,7 +15,7 @@ def noted(latencies_ns: list[int], most: int, service_id: int = 0) -> Slowest:
     return slowest
 
 
-@pytest.mark.parametrize("tallies", [1, 3, 40])
+@each_row
 def test_every_request_above_what_it_says_is_there_with_start_latency_and_service(tallies: int) -> None:
     pick = random.Random(tallies)
     total = Slowest()

@@ -20,6 +20,7 @@ from lab.python import uv
 from lab.run import feasible
 from tests.config.planning import planned
 from tests.lab.python.fake_pythons import fake_pythons
+from tests.tables import each_row
 
 FLAGS = {"client_runtime": None, "resume": None}
 
@@ -29,19 +30,7 @@ def service_plan(flags: str) -> Plan:
     return planned(f"--service-command '{{python}} a.py {{port}}' {flags}")
 
 
-# Flags of a plan and of its run, whether native programs are built, and who calls.
-CLIENTS = """\
-evidence | {} | built -> native
-evidence | {} | missing -> same
-evidence | {"client_runtime": "native"} | missing -> native
-evidence | {"resume": "run"} | missing -> native
- | {} | built -> native
- | {} | missing -> the orchestrator's Python
---experiment quick | {} | built -> native
---client-runtime 3.14 | {} | built -> 3.14"""
-
-
-@pytest.mark.parametrize("line", CLIENTS.splitlines())
+@each_row
 def test_the_native_client_calls_where_it_is_built_or_somebody_insists(
     line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,7 +46,7 @@ def test_the_native_client_calls_where_it_is_built_or_somebody_insists(
 NOT_BUILT = "which is not built: needs cargo. Install cargo (the package of your distribution is enough), and run: "
 
 
-@pytest.mark.parametrize("flags", ["--protocol http2", "--request /{{user}}", "--header A:{{counter}}"])
+@each_row
 def test_what_only_the_native_client_can_send_is_refused_without_it(
     flags: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,18 +60,7 @@ def test_what_only_the_native_client_can_send_is_refused_without_it(
         with_two_arms(plan)
 
 
-# Flags where 3.14.6t and 3.14.7t are installed, and why they are refused: each patch release must be there and none
-# twice, and a threshold needs something to compare.
-INSTALLED = """\
---runtime 3.14.6t,3.14.7t ->
---runtime 3.14.6t,3.14t ->
---runtime 3.14.6t,3.14.8t -> Runtime 3.14.8t was not found. Installed: 3.14.7t and 3.14.6t
---runtime 3.14.7t,3.14t -> Runtimes 3.14.7t and 3.14t are both CPython 3.14.7t.
---runtime 3.14t --fail-if-slower 5% --vary X=1,2 -> 3.14t alone is measured
---runtime 3.14t --fail-if-slower 5% --variant a:env=X=1 --variant b:env=X=2 ->"""
-
-
-@pytest.mark.parametrize("line", INSTALLED.splitlines())
+@each_row
 def test_runtimes_that_are_not_there_or_have_nothing_to_compare_are_refused(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

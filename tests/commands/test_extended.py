@@ -10,6 +10,7 @@ from core.messages import BadInput
 from record.saved_plan import Until
 from tests.analysis.timed_cells import steady
 from tests.reports.sample import run_of
+from tests.tables import each_row
 
 RUN = run_of(steady("3.11", 2000) + steady("3.14", 1000), blocks=8)
 PLAN = replace(load_experiment("quick"), blocks=8)
@@ -25,7 +26,7 @@ def test_blocks_are_added_to_those_of_the_plan_or_of_a_run_that_ended_by_itself_
         assert (plan.blocks, plan.until, plan.first_look) == (10, Until(), first_look)
 
 
-@pytest.mark.parametrize("added", ["+", "+0", "+x", "+-3", "+99999"])
+@each_row
 def test_what_is_no_number_of_blocks_is_refused(added: str) -> None:
     with pytest.raises(BadInput, match="from 1 to 10000"):
         extended(PLAN, RUN, added)

@@ -9,6 +9,7 @@ import commands
 import runner
 from commands import output
 from core.languages import Language
+from tests.tables import each_row
 
 
 class Marked(gettext.NullTranslations):
@@ -43,7 +44,7 @@ def test_help_is_made_of_messages(name: str, capsys: pytest.CaptureFixture[str])
     assert [word for word in words if word not in ("all", "docs", "own", "service", *commands.NAMES)] == []
 
 
-@pytest.mark.parametrize("line", ["--blocks", "--blocks x", "nope", "--nope", "init", "report --out x a"])
+@each_row
 def test_errors_are_messages(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert runner.main([*line.split(), "--lang=zh"]) == 2
     assert unmarked(capsys.readouterr().err).strip() == ""

@@ -92,13 +92,7 @@ def test_a_search_has_no_time_of_each_measurement() -> None:
     assert re.findall(r"about (\d+ \w+) if .*, and (\d+ \w+) if", str(search_time(search))) == [("2 min", "5 min")]
 
 
-ENDS = """\
---until verdict,3min -> when every comparison has a verdict or after 3 min
---until 3% --blocks 30 -> when every interval is at most 3 % wide or after 30 blocks
---until 10min -> after 10 min"""
-
-
-@pytest.mark.parametrize("line", ENDS.splitlines())
+@each_row
 def test_a_run_without_a_fixed_end_says_when_it_ends_and_no_number_of_blocks_or_requests(line: str) -> None:
     words, _, ends = line.partition(" -> ")
     said = str(run_time(planned(f"{OWN} {words}"), 2))
@@ -132,7 +126,7 @@ def test_a_run_that_is_too_short_for_a_verdict_says_so() -> None:
     assert f"there will be only {blocks_possible(short, 2)}" in str(no_verdict(short, 2))
 
 
-@pytest.mark.parametrize("words", ["--system 1", "--system 4 --num-requests-per-client 100", "--experiment quick"])
+@each_row
 def test_the_defaults_of_gilscopes_own_systems_give_a_verdict(words: str) -> None:
     assert not no_verdict(planned(words), 2)
 

@@ -14,6 +14,7 @@ from core.messages import BadInput, Message, as_message, message
 from lab.project import packages
 from lab.python import interpreters
 from tests.config.planning import parsed
+from tests.tables import each_row
 
 PYTHON = project._python  # in_a_project() replaces it
 MODULE = "def wsgi(environ, start_response): ...\n\nclass Other: ...\n\nother = Other()\n"
@@ -47,19 +48,7 @@ def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list
     return asked
 
 
-# What is installed, flags, what is compared, and what is installed for it. Two runtimes are enough where values or
-# variants are the question.
-BUILDS = """\
-3.14 3.14t -> 3.14,3.14t+gil,3.14t
-3.14 3.14t | --vary POOL=1,8 -> 3.14,3.14t
-3.14 3.14t | --variant a:env=X=1 --variant b:env=X=2 -> 3.14,3.14t
-3.14 3.14t 3.15 3.15t -> 3.14,3.14t+gil,3.14t
-3.14 3.15 3.15t -> 3.15,3.15t+gil,3.15t
-3.15t -> 3.15,3.15t+gil,3.15t 3.15
-3.11 -> 3.14,3.14t+gil,3.14t 3.14 3.14t"""
-
-
-@pytest.mark.parametrize("line", BUILDS.splitlines())
+@each_row
 def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,17 +60,7 @@ def test_both_builds_of_one_version_are_compared_and_a_missing_one_is_installed(
     assert any("uv installs" in note for note in notes) == bool(asked)
 
 
-# Flags, and why there is too little time.
-TIMES = """\
---blocks 8 ->
---blocks 7 -> too short for verdicts on three runtimes
---until verdict,20s -> too short for verdicts on three runtimes
---until verdict ->
---topology 2x1,1x2,1x8 -> too short
---slo p99<50ms -> a search takes minutes for each runtime"""
-
-
-@pytest.mark.parametrize("line", TIMES.splitlines())
+@each_row
 def test_the_free_threaded_build_with_its_gil_is_measured_where_time_allows(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,15 +101,7 @@ def test_what_is_no_application_is_refused_with_the_way_by_command() -> None:
         found("--app shop:other --runtime 3.14")
 
 
-REFUSED = """\
---app shop -> it must be MODULE:NAME
---app shop:wsgi --service-command {python}{port} -> exactly one of|does not apply
---app shop:wsgi --blocks 0 -> --blocks is 0
---app shop:wsgi --slo p99<50ms --blocks 1 -> itself\\. Remove --blocks
---app shop:wsgi --slo p99<50ms --duration 5 -> itself\\. Remove --duration"""
-
-
-@pytest.mark.parametrize("line", REFUSED.splitlines())
+@each_row
 def test_flags_that_no_project_can_mend_are_refused_before_anything_is_installed(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from core.cell import PARAMETERS, Cell, Parameter
 from core.messages import BadInput
 from systems import built_in
 from tests.config.planning import parsed, planned, stored
+from tests.tables import each_row
 
 
 def cells(line: str) -> list[Cell]:
@@ -26,7 +27,7 @@ def test_every_parameter_has_a_flag_that_takes_several_values(one: Parameter) ->
     assert found == [one.parse(value) for value in two]
 
 
-@pytest.mark.parametrize("line", ["4 -> 4", "pool -> 4", "all -> 1234", "1,3 -> 13", "3, 1 -> 31", "1,fresh -> 1"])
+@each_row
 def test_system_takes_a_number_a_name_several_or_all(line: str) -> None:
     asked, systems = line.split(" -> ")
     assert [cell.system for cell in cells(f"--system '{asked}'")] == list(systems)

@@ -11,6 +11,7 @@ from config.host_options import parse_hosts
 from config.options import Given
 from core.runtime import NATIVE
 from tests.config.planning import planned
+from tests.tables import each_row
 
 TWO = "a: {via: here, address: 10.0.0.1}\nb: {ssh: 'me@loader:2222', address: 10.0.0.2, cpus: 0-1+3, python: /opt/p}\n"
 
@@ -33,22 +34,7 @@ def test_a_file_of_hosts_is_read_and_kept_with_the_plan(here: str) -> None:
     assert (layout.services_on, layout.clients_on, loader.address) == ("a", ("b",), "10.0.0.2")
 
 
-# A host, and the command that reaches it. A name with shell characters is one word of it.
-CARRIERS = """\
-{ssh: 'me@[fd00::2]:23'} -> ssh -T -o BatchMode=yes -o ConnectTimeout=8 -o ControlPath=none -p 23 -- me@fd00::2
-{via: here} ->
-{via: kubectl, pod: loader-0} -> kubectl exec -i loader-0 --
-{via: kubectl, pod: l, namespace: measure, container: main} -> kubectl exec -i -n measure l -c main --
-{via: kubectl, pod: "x; $(reboot) 'y' {node} *"} -> kubectl exec -i "x; $(reboot) 'y' {node} *" --
-{via: docker, container: loader} -> docker exec -i loader
-{via: docker, container: "x; $(reboot) 'y' {node} *"} -> docker exec -i "x; $(reboot) 'y' {node} *"
-{via: podman, container: loader} -> podman exec -i loader
-{via: podman, container: "x; $(reboot) 'y' {node} *"} -> podman exec -i "x; $(reboot) 'y' {node} *"
-{via: srun, node: n2, job: 17} -> srun --overlap --unbuffered --nodes=1 --ntasks=1 --jobid=17 --nodelist=n2
-{via: [nsenter, -t, 812, -a]} -> nsenter -t 812 -a"""
-
-
-@pytest.mark.parametrize("line", CARRIERS.splitlines())
+@each_row
 def test_a_host_is_reached_by_the_words_of_its_carrier(tmp_path: Path, line: str) -> None:
     given, _, command = line.partition(" ->")
     (host,) = parse_hosts(Given(value={"a": safe_load(given)}, name="--hosts", folder=tmp_path)).values()

@@ -22,7 +22,7 @@ def test_each_cell_runs_right_after_each_other_one_equally_often(count: int, blo
         assert set(after.values()) == {blocks // count}
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 13, 56])
+@each_row
 def test_a_block_has_every_cell_once_and_the_next_is_its_mirror_image_so_that_drift_cancels(count: int) -> None:
     for block in range(1, 20, 2):
         order = block_order(count, block, 3)

@@ -15,6 +15,7 @@ from core.runtime import RuntimeName
 from record.saved_plan import Absent, Until
 from systems import find
 from tests.config.planning import planned, stored
+from tests.tables import each_row
 
 SWEEPS: dict[str, st.SearchStrategy[Any]] = {
     "NUM_CLIENTS": st.sampled_from([(None,), (1, 2)]),
@@ -64,7 +65,7 @@ def test_a_block_is_every_cell_once_and_the_last_runtimes_again_for_a_a_also_of_
     assert [getattr(back, name) for name in kept] == [getattr(some, name) for name in kept]
 
 
-@pytest.mark.parametrize("line", ["1000 0.1 100", "1000 1 1000", "7 0.5 4", "5 0.001 1"])
+@each_row
 def test_a_scale_makes_the_requests_fewer_but_never_none_and_changes_nothing_else(line: str) -> None:
     full, scale, scaled = line.split()
     flags = f"--system 1 --runtime 3.11 --num-requests-per-client {full}"
@@ -72,7 +73,7 @@ def test_a_scale_makes_the_requests_fewer_but_never_none_and_changes_nothing_els
     assert small.params == {**whole.params, "NUM_REQUESTS_PER_CLIENT": int(scaled)}
 
 
-@pytest.mark.parametrize("number", ["1", "2", "3", "4"])
+@each_row
 def test_a_rate_is_refused_where_services_wait_for_a_clients_thread(number: str) -> None:
     line = f"--system {number} --rate 0,100 --num-api-services 1,4"
     assert planned(line).cells()
@@ -132,7 +133,7 @@ def test_what_every_row_excludes_is_no_pair_and_so_never_absent() -> None:
     assert [runtime for _, runtime in some.pairs()] == ["3.14t"]
 
 
-@pytest.mark.parametrize("line", ["3.11,3.14t,native -> 3.14t again", "native,3.11,3.14t -> 3.14t again", "native ->"])
+@each_row
 def test_the_arm_against_itself_is_the_last_runtime_that_is_an_interpreter(line: str) -> None:
     names, _, again = line.partition(" ->")
     entries = planned(f"--system 2 --aa --runtime {names}").entries()

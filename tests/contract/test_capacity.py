@@ -16,6 +16,7 @@ from lab.run.measure import measure_in_slices, size_probe
 from lab.run.measured_runtimes import Runtime
 from tests.contract.own_services import planned
 from tests.contract.serving import check_ok
+from tests.tables import each_row
 
 METHOD = Method(warmup=Warmup(seconds=0.05), duration_s=1.0, arrivals=POISSON)
 RATE = 60
@@ -41,7 +42,7 @@ def test_a_probe_is_long_enough_to_see_misses_for_its_objective_and_for_queues_t
     assert part == Slice(lead_ns=round(lead_s * 1e9), length_ns=round(length_s * 1e9))
 
 
-@pytest.mark.parametrize("reached", [1, 5, 50, 400, 30_000])
+@each_row
 def test_no_probe_is_so_near_to_saturation_that_it_would_have_to_be_longer_than_the_longest(reached: float) -> None:
     top = top_rate(reached)
     assert top <= 0.95 * reached

@@ -8,6 +8,7 @@ from tests.conftest import runtime_or_skip
 from tests.contract.own_services import Measured
 from tests.contract.serving import check_ok
 from tests.lab.user_service.test_process_memory import WAITING, running
+from tests.tables import each_row
 
 SERVED = {"command": "{python} items.py {port}"}
 
@@ -21,7 +22,7 @@ def test_a_users_service_is_what_the_runtimes_name_promises(newer_runtime: Runti
     assert service.jit_enabled_end is newer_runtime.name.jit_enabled
 
 
-@pytest.mark.parametrize(("name", "variable"), [("3.14+jit", "0"), ("3.15+jit", "0"), ("3.15", "1")])
+@each_row
 def test_a_users_service_whose_jit_is_not_as_promised_makes_the_cell_invalid(
     own: Measured, name: str, variable: str
 ) -> None:

@@ -118,7 +118,7 @@ def test_an_echo_server_is_called_by_the_native_client(native_client: Bench, nam
     assert result.client_runtime == NATIVE
 
 
-@pytest.mark.parametrize("keep_alive", [True, False], ids=["kept", "fresh"])
+@each_row
 @pytest.mark.parametrize("name", ["own", "ab", "wrk", "oha"])
 def test_every_load_generator_calls_the_same_server(native_client: Bench, name: str, keep_alive: bool) -> None:
     for program in ("http-echo", "loadgen" if name == "own" else name):

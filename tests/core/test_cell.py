@@ -36,17 +36,7 @@ VALUES = st.fixed_dictionaries({}, optional={name: values_of(one) for name, one 
 READS = st.sets(st.sampled_from(ALL)).map(lambda names: tuple(name for name in ALL if name in names))
 
 
-# Values that mean the same, in JSON.
-READ = """\
-NUM_CLIENTS ["5", " 5 ", "+5", "005", 5] -> 5
-NUM_CLIENTS [null] -> null
-CALC_TARGET ["0", "-0"] -> 0
-NUM_MAX_CONNS ["none", null] -> null
-REUSE_CLIENT ["False", false] -> false
-SELECT_MODE ["single"] -> "single\""""
-
-
-@pytest.mark.parametrize("line", READ.splitlines())
+@each_row
 def test_a_value_is_read_from_text_and_from_json_alike(line: str) -> None:
     given, _, meant = line.partition(" -> ")
     name, _, values = given.partition(" ")
@@ -56,16 +46,7 @@ def test_a_value_is_read_from_text_and_from_json_alike(line: str) -> None:
         assert type(parsed) is type(value)
 
 
-WRONG = """\
-NUM_MULTI_SOCKET [0, "-3", 1001, "99999999999999999999", true, "true", 5.0] -> a whole number from 1 to 1000
-NUM_MULTI_SOCKET ["1e3", "0x10", "1_000", "١", null, [5], "none"] -> a whole number from 1 to 1000
-NUM_CLIENTS ["none"] -> a whole number from 0 to 1000
-NUM_MAX_CONNS [0, "unlimited"] -> a whole number from 1 to 1000000, or none
-REUSE_CLIENT ["yes", 1] -> true or false
-SELECT_MODE ["ALL", true, null] -> one of all, single"""
-
-
-@pytest.mark.parametrize("line", WRONG.splitlines())
+@each_row
 def test_an_error_names_the_parameter_the_value_and_what_is_accepted(line: str) -> None:
     given, _, accepted = line.partition(" -> ")
     name, _, values = given.partition(" ")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.histogram import RELATIVE_ERROR, Histogram, bounds_ns, bucket_of
 from tests.reports.sample import histogram_of
+from tests.tables import each_row
 
 LIMIT_NS = 2**42
 LATENCIES = st.integers(0, LIMIT_NS - 1) | st.integers(0, 300) | st.integers(20_000, 100_000)
@@ -24,21 +25,7 @@ def nearest_rank(values: Iterable[int], per_mille: int) -> int:
     return ordered[max(0, -(-len(ordered) * per_mille // 1000) - 1)]
 
 
-# Value, bucket, and the bounds of the bucket, in ns.
-BY_HAND = """\
-0 0 0 1
-255 255 255 256
-256 256 256 258
-258 257 258 260
-511 383 510 512
-512 384 512 516
-1000 506 1000 1004
-24123 1084 24064 24192
-1000000000 3054 998244352 1002438656
-4398046511103 4607 4380866641920 4398046511104"""
-
-
-@pytest.mark.parametrize("line", BY_HAND.splitlines())
+@each_row
 def test_a_value_has_the_bucket_that_was_worked_out_by_hand(line: str) -> None:
     value_ns, bucket, *bounds = map(int, line.split())
     assert bucket_of(value_ns) == bucket
@@ -52,7 +39,7 @@ def test_buckets_follow_each_other_without_gap_or_overlap_and_are_narrow() -> No
     assert all(this[1] == following[0] for this, following in pairwise(bounds))
 
 
-@pytest.mark.parametrize("percent", [1, 7, 28, 29, 50, 55, 57, 58, 90, 99, 100])
+@each_row
 def test_a_rank_is_not_off_by_one_where_the_share_has_no_exact_float(percent: int) -> None:
     assert histogram_of(range(1, 101)).quantile(percent / 100) == percent
 

@@ -11,6 +11,7 @@ import pytest
 from core import inside
 from lab.run.instrumentation import SOURCE
 from lab.run.measured_runtimes import Runtime
+from tests.tables import each_row
 
 NOTES_ITS_START = """
 import os
@@ -80,7 +81,7 @@ def test_the_users_own_sitecustomize_runs_as_it_would(any_runtime: Runtime, part
     assert said.split() == ["sitecustomize", file, file]
 
 
-@pytest.mark.parametrize("option", ["-I", "-E", "-S"])
+@each_row
 def test_a_python_that_ignores_its_surroundings_starts_nothing(any_runtime: Runtime, parts: Path, option: str) -> None:
     assert ask(any_runtime, parts, "print('served')", option) == "served\n"
     assert notes(parts) == []

@@ -12,17 +12,7 @@ from tests.tables import each_row
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no CPU affinity")
 
 
-# A share and seconds.
-WARMUPS = """\
-10% -> 0.1 0
- 2.5%  -> 0.025 0
-100% -> 1 0
-86400s -> 0 86400
-0 -> 0 0
-0% -> 0 0"""
-
-
-@pytest.mark.parametrize("line", WARMUPS.splitlines())
+@each_row
 def test_a_warmup_is_a_share_or_seconds_or_none(line: str) -> None:
     text, _, meant = line.partition(" -> ")
     share, seconds = map(float, meant.split())
@@ -50,22 +40,7 @@ def test_another_warmup_or_duration_is_refused_with_what_is_accepted(
             parse(text)
 
 
-CPUS = """\
-0 -> 0
-0-3 -> 0 1 2 3
-0+2 -> 0 2
-3,1-2 -> 3 1 2
-0-1+1-2 -> 0 1 2
- ->
-3-1 ->
--1 ->
-0+ ->
-a ->
-0 1 ->
-99999 ->"""
-
-
-@pytest.mark.parametrize("line", CPUS.splitlines())
+@each_row
 def test_cpus_are_numbers_ranges_and_sums_of_these_or_none(line: str) -> None:
     text, _, cpus = line.partition(" ->")
     assert parse_cpus(text) == tuple(map(int, cpus.split()))

@@ -7,29 +7,12 @@ import pytest
 from config.user_service.hidden import mask_url, mask_userinfo
 from core.messages import message, verbatim
 from core.secret import Redactor, Secret, for_file, from_file, line_for_child, secrets_in
+from tests.tables import each_row
 
 TOKEN = "Sw0rdf1sh-Tr0mb0ne"
 
 
-# A secret, a text, and what is shown of the text.
-FORMS = r"""
-Sw0rdf1sh-Tr0mb0ne | got Sw0rdf1sh-Tr0mb0ne | got ...
-Bearer Sw0rdf1sh-Tr0mb0ne | token=Sw0rdf1sh-Tr0mb0ne | token=...
-Basic c2hvcDpTdzByZGYxc2g= | user shop, password Sw0rdf1sh | user shop, password ...
-{"a": [{"b": "Sw0rdf1sh-Tr0mb0ne"}], "pin": 123456} | b is Sw0rdf1sh-Tr0mb0ne, pin is 123456 | b is ..., pin is ...
-/x?api_key=Sw0rdf1sh-Tr0mb0ne&page=2 | no key Sw0rdf1sh-Tr0mb0ne | no key ...
-a=Sw0rdf1sh-Tr0mb0ne; b=1 | cookie Sw0rdf1sh-Tr0mb0ne | cookie ...
-päss wörd | p%C3%A4ss%20w%C3%B6rd | ...
-say "hi" | say \"hi\" | ...
-postgres://shop:Sw0rdf1sh-Tr0mb0ne@db/ | cannot log in with Sw0rdf1sh-Tr0mb0ne | cannot log in with ...
-Sw0rdf1sh-Tr0mb0ne | body Sw0rdf1...: it is | body ...: it is
-Sw0rdf1sh-Tr0mb0ne | wrote 'Sw0rdf1 | wrote '...
-line\nbreak | line break, where it was joined | ..., where it was joined
-Sw0rdf1sh-Tr0mb0ne | mb0ne was refused | ... was refused
-abc | abc is too short to be taken out | abc is too short to be taken out"""
-
-
-@pytest.mark.parametrize("line", FORMS.split("\n")[1:])
+@each_row
 def test_a_secret_is_taken_out_in_every_form(line: str) -> None:
     secret, text, shown = line.split(" | ")
     assert Redactor([secret.replace(r"\n", "\n")]).text(text) == shown
@@ -41,7 +24,7 @@ def test_a_text_was_long_enough_to_be_cut_if_it_was_so_before_its_secrets_were_t
     assert Redactor([TOKEN], len(text) + 1).text(text) == f"... was refused, {TOKEN[:7]}"
 
 
-@pytest.mark.parametrize("information", ["me:pw", "me:p@ss", "me:p@ss@w", "me:pa/ss", "me:pa?ss#", "token", ":pw"])
+@each_row
 def test_user_information_of_any_url_is_taken_out(information: str) -> None:
     text = f"index https://{information}@pypi.example/simple, then a@b"
     assert Redactor(()).text(text) == "index https://...@pypi.example/simple, then a@b"
@@ -49,7 +32,7 @@ def test_user_information_of_any_url_is_taken_out(information: str) -> None:
     assert (masked, mask_userinfo(text)) == ("postgres://...@db/x?key=...", Redactor(()).text(text))
 
 
-@pytest.mark.parametrize("text", ["http://host/users/@me", "a@b http://host:80/ c@d", "//", "mailto:a@b"])
+@each_row
 def test_other_texts_with_an_at_sign_stay(text: str) -> None:
     assert Redactor(()).text(text) == text
 

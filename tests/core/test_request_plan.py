@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from core.request_plan import ANY, Request, RequestPlan, order, shown, wrong
+from tests.tables import each_row
 
 
 def difference(request: Request, status: int, body: bytes) -> str:
@@ -14,19 +15,7 @@ def difference(request: Request, status: int, body: bytes) -> str:
     return f"{found.got}, expected {found.expected}" if found else ""
 
 
-# What is expected, the body, and what is wrong with it.
-BODIES = """\
-{"id": 3} | {"id": 3, "name": "x"} |
-{"id": 3} | {"id": 4} | body {"id": 4}: id is 4, expected 3
-{"id": 3} | {"name": "x"} | body {"name": "x"}: id is not there, expected 3
-{"a": {"b": [1, 2]}} | {"a": {"b": [1, 3]}} | body {"a": {"b": [1, 3]}}: a.b.1 is 3, expected 2
-{"id": 1} | {"id": true} | body {"id": true}: id is true, expected 1
-[1] | [1, 2] | body [1, 2]: it is [1, 2], expected [1]
-{"id": 3} | <html> | body <html>, expected JSON
-{"id": 3} | | body (empty), expected JSON"""
-
-
-@pytest.mark.parametrize("line", BODIES.splitlines())
+@each_row
 def test_an_answer_holds_at_least_the_json_that_is_expected(line: str) -> None:
     expected, body, words = map(str.strip, line.split("|"))
     assert difference(Request(expect_json=json.loads(expected)), 200, body.encode()) == words

@@ -20,6 +20,7 @@ from lab.run.instrumentation import SOURCE
 from lab.run.measured_runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
+from tests.tables import each_row
 
 KNOWN = """
 import json, queue, socket, sys, threading, time
@@ -150,21 +151,7 @@ def test_a_process_that_became_another_program_has_no_stacks_and_is_no_failure()
     assert functions_read(REPLACED, 1, 1) == [["<module>"], [""]]
 
 
-# Where a thread is, in which line, and whether it waits for work there.
-PLACES = """\
-/lib/threading.py Condition.wait: waiter.acquire() -> waits
-/lib/threading.py Condition.wait: self._acquire_restore(saved_state) -> works
-/lib/threading.py Thread.join: self._handle.join(timeout) -> waits
-/lib/threading.py Condition.__enter__: return self._lock.__enter__() -> works
-/lib/concurrent/futures/thread.py _worker: work_item = work_queue.get(block=True) -> waits
-/lib/queue.py Queue.put: with self.not_full -> works
-/srv/app.py run: job = jobs.get(timeout=1) -> waits
-/srv/app.py run: for job in iter(self.jobs.get, None) -> waits
-/srv/app.py run: for job in iter(self.jobs) -> works
-/srv/app.py Cache.get: return self.items.get(key) -> works"""
-
-
-@pytest.mark.parametrize("line", PLACES.splitlines())
+@each_row
 def test_who_waits_for_work_is_known_by_the_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     place, _, rest = line.partition(": ")
     text, _, state = rest.partition(" -> ")
@@ -173,22 +160,13 @@ def test_who_waits_for_work_is_known_by_the_line(line: str, monkeypatch: pytest.
     assert is_parked_on_a_lock((file, 7, function)) is (state == "waits")
 
 
-# Switches and us on a core of 10 ms, as measured on two cores beside other load.
-TIMES = """\
-236 3285 works: an event loop, alone in its process: each answer wakes a client, which takes the core
-346 5189 works: one of two such loops
-4 13 works: a thread that shares nothing, beside two programs that compute
-40 82 spins: threads that write one key of one dict
-6 17 spins"""
-
-
-@pytest.mark.parametrize("line", TIMES.splitlines())
+@each_row
 def test_a_thread_that_is_preempted_does_not_spin(line: str) -> None:
     switches, ran_us, state = line.partition(":")[0].split()
     assert is_spinning(int(switches), int(ran_us) * 1000) is (state == "spins")
 
 
-@pytest.mark.parametrize(("threads", "state"), [(1, "run"), (2, "lock")])
+@each_row
 def test_the_only_thread_of_a_process_waits_for_no_other(threads: int, state: str) -> None:
     """Even if it yields its core as often as one that spins. All threads are in one line."""
     sampler = Sampler.__new__(Sampler)

@@ -17,6 +17,7 @@ from lab.project.commits import check_out
 from tests.docs.pages import DOCS, run_parser
 from tests.lab.python.fake_pythons import script as program
 from tests.lab.run.test_runs import NOBODY, git
+from tests.tables import each_row
 
 INPUTS = {"APP": "shop:app", "REQUEST": "GET /", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
 
@@ -99,7 +100,7 @@ def head(tmp_path: Path) -> Path:
 MEASURE = f"cd head\n{script('Measure base and head in turns')}"
 
 
-@pytest.mark.parametrize(("fail_if", "threshold"), [("slower 15%", 0.15), ("never", 0.0)])
+@each_row
 def test_a_pull_request_is_measured_with_its_base_by_flags_that_a_run_accepts(
     fail_if: str, threshold: float, head: Path, tmp_path: Path
 ) -> None:

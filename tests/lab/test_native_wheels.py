@@ -15,6 +15,7 @@ from lab.native_builds import make, wheel
 from lab.places import NATIVE_SOURCES
 from lab.python.interpreters import Interpreter
 from tests.lab.python.fake_pythons import pretend_uv
+from tests.tables import each_row
 
 FAKE_UV = """
 echo "$*" >>"$LOG"
@@ -72,17 +73,7 @@ def test_a_wheel_is_built_once_for_an_interpreter_and_then_found(shop: Workshop)
     assert shop.log.read_text() == asked
 
 
-# What a build leaves, and a source that is not borrowed, have no say.
-CHANGED = """\
-some/lib.rs has_a_say
-some/new.rs has_a_say
-shared/client.hpp has_a_say
-some/target/lib.rs
-some/Cargo.lock
-shared/main.cpp"""
-
-
-@pytest.mark.parametrize("line", CHANGED.splitlines())
+@each_row
 def test_other_sources_need_another_wheel(line: str, shop: Workshop) -> None:
     changed, *has_a_say = line.split()
     shop.make()

@@ -1,23 +1,10 @@
 """Lines that say that threads got in each other's way."""
 
-import pytest
-
 from lab.process_output import MOST_NOTICES, notices
-
-LINES = """\
-RuntimeError: dictionary changed size during iteration
-RuntimeError: dictionary keys changed during iteration
-RuntimeError: Set changed size during iteration
-RuntimeError: deque mutated during iteration
-RuntimeError: OrderedDict mutated during iteration
-ValueError: list modified during sort
-ValueError: generator already executing
-RuntimeError: reentrant call inside <_io.BufferedWriter name='x'>
-shop.py:3: RuntimeWarning: this object is not thread-safe
-RuntimeWarning: The global interpreter lock (GIL) has been enabled to load module 'x', which has not declared"""
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("line", LINES.splitlines())
+@each_row
 def test_a_line_about_threads_is_a_notice_once(line: str) -> None:
     assert notices(f"GET / 200\n  {line}\n{line}\nTraceback") == [line]
 

@@ -10,6 +10,7 @@ from tests.clients.driving import cached, client, services
 from tests.contract.speaking import released, spoken
 from tests.native.loadgen_peers import Scripted, counted, read_frame, says, scripted
 from tests.native.programs import program_or_skip, told_client
+from tests.tables import each_row
 
 RIGHT = says(counted(200, "50"))
 
@@ -22,7 +23,7 @@ def asked(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("is_native", [True, False])
-@pytest.mark.parametrize(("client_id", "first"), [(0, 0), (1, 1), (5, 2)])
+@each_row
 def test_each_client_begins_with_another_service(client_id: int, first: int, *, is_native: bool) -> None:
     """The Python client does, too."""
     order: list[list[str]] = []

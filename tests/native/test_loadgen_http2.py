@@ -149,7 +149,7 @@ ENDS: dict[str, Callable[[int], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("closes", [True, False], ids=["and closes", "and stays"])
+@each_row
 @pytest.mark.parametrize("name", ENDS)
 def test_a_server_that_goes_away_costs_no_request(name: str, *, closes: bool) -> None:
     result = result_of(every_fifth(ENDS[name], closes=closes))

@@ -16,6 +16,7 @@ from tests.native.loadgen_peers import (
     scripted,
 )
 from tests.native.programs import program_or_skip
+from tests.tables import each_row
 
 
 def test_the_json_report_has_its_histograms_without_the_warm_up_and_what_was_used() -> None:
@@ -47,17 +48,7 @@ def test_a_signal_ends_a_run_with_the_report_of_what_there_is(number: signal.Sig
     assert " 100% " in said
 
 
-# Flags, the exit status, and what the complaint names.
-WRONG_FLAGS = """\
-http://127.0.0.1:1/ | 2 | --requests
--n 1 | 2 | target
--n 1 -H x http://127.0.0.1:1/ | 2 | --header
--n 1 -t 0 http://127.0.0.1:1/ | 2 | 1 to 1000
---report child -c 5 | 2 | --connections
--n 1 ftp://x | 1 | http://host:port/path or unix:/path.sock:/path"""
-
-
-@pytest.mark.parametrize("line", WRONG_FLAGS.splitlines())
+@each_row
 def test_what_cannot_be_is_refused_by_name(line: str) -> None:
     flags, status, named = line.split(" | ")
     done = loadgen(*flags.split())

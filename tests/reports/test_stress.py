@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-import pytest
-
 from core.messages import Message
 from core.stress_results import Round, Stress
 from reports.stress_report import findings, stress_document, verdict
+from tests.tables import each_row
 
 FIRST = {"request": "GET /a", "got": "it is 1", "expected": "2"}
 
@@ -35,22 +34,7 @@ def test_nothing_found_is_no_finding_and_says_what_would_not_show() -> None:
     assert "A race condition can still exist if it affects less than 0.0005 of the answers" in text[0]  # 3/6000
 
 
-# What a round without the GIL and one with it had, and what was found how often in each. A crash breaks connections.
-FOUND = """\
-{"wrong": 3} | {} -> wrong 3 0 only without the GIL
-{"wrong": 3} | {"wrong": 1} -> wrong 3 1
-{"wrong": 3} | {"answered": 0} -> wrong 3 0
-{"answered": 0, "reason": "it ended"} | {} -> crash 1 0 only without the GIL
-{"failures": {"reset": 8}, "crashes": ["Fatal"]} | {} -> crash 1 0 only without the GIL
-{"failures": {"timeout": 4}, "stacks": ["Thread"]} | {} -> hang 4 0 only without the GIL
-{"answered": 0, "reason": "it ended", "stacks": ["x"]} | {} -> hang 1 0 only without the GIL
-{"failures": {"closed": 2}} | {} -> failure 2 0 only without the GIL
-{"notices": ["RuntimeError: ..."]} | {} -> notice 1 0 only without the GIL
-{"valid": false, "reason": "on"} | {} -> invalid 1 0 only without the GIL
-{} | {"answered": 0, "reason": "it ended", "ready": false} -> silent 0 1"""
-
-
-@pytest.mark.parametrize("line", FOUND.splitlines())
+@each_row
 def test_each_kind_of_finding_is_counted_where_it_was_seen(line: str) -> None:
     rounds, _, wanted = line.partition(" -> ")
     free, held = map(json.loads, rounds.split(" | "))

@@ -15,6 +15,7 @@ from core.request_plan import Request, RequestPlan
 from tests.clients.user_service.both import SLICE_NS, start_native, start_python
 from tests.clients.user_service.sessions import told
 from tests.native.loadgen_peers import HELLO, Scripted, on_each_connection, read_http, says, scripted, silent
+from tests.tables import each_row
 
 pytestmark = pytest.mark.alone  # how long a slice takes is part of the promise
 
@@ -61,7 +62,7 @@ def spent_s(start: Any, served: AbstractContextManager[Any], *words: str, **how:
         return (perf_counter_ns() - start_ns) / 1e9, said
 
 
-@pytest.mark.parametrize("how", [{"think_time_s": 0.01}, {"RATE": 200}], ids=["thinking", "at a rate"])
+@each_row
 def test_a_connection_that_starves_in_the_warm_up_is_waited_for_once_and_counts(
     starting: Any, how: dict[str, Any]
 ) -> None:

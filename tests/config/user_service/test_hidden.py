@@ -12,24 +12,10 @@ from config.user_service.service_options import masked_arguments
 from core.messages import BadInput
 from core.secret import Redactor, Secret, revealed
 from tests.config.planning import COMMAND_LINE, planned, service_of
-
-MASKED = """\
-mask: abc -> ...
-mask:  ->
-mask: x{env:A}y{env:B} -> ...{env:A}...{env:B}
-mask_header: Authorization: Bearer abc -> Authorization: Bearer ...
-mask_header: Authorization: Bearer {env:T} -> Authorization: Bearer {env:T}
-mask_header: content-type: text/plain -> content-type: text/plain
-mask_header: no colon -> ...
-mask_pair: NAME=a=b -> NAME=...
-mask_pair: secret -> ...
-mask_url: GET /x?a=1&b&c=&d={env:D} -> GET /x?a=...&...&c=&d={env:D}
-mask_url: http://me:pw@host/a?b=c -> http://...@host/a?b=...
-mask_url: /plain/path -> /plain/path
-mask_userinfo: run --db=pg://u:p@h/ --q=a?b=c -> run --db=pg://...@h/ --q=a?b=c"""
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("line", MASKED.splitlines())
+@each_row
 def test_names_stay_and_values_do_not(line: str) -> None:
     name, _, rest = line.partition(": ")
     text, _, shown = rest.partition(" ->")
@@ -47,13 +33,7 @@ def test_a_variable_is_filled_in_and_shown_by_its_name(monkeypatch: pytest.Monke
         hidden(Given(value="{env:TOKEN}", name="--header A"), mask)
 
 
-UNSET = """\
-{request: POST /a, body: "{env:UNSET}"} -> body reads
-{request: GET /a, headers: {X-A: "{env:UNSET}"}} -> headers X-A reads
-{request: "GET /{env:UNSET}"} -> request 'GET /{env:UNSET}' reads"""
-
-
-@pytest.mark.parametrize("line", UNSET.splitlines())
+@each_row
 def test_a_key_of_a_file_is_not_called_by_a_flag_that_was_not_given(line: str, tmp_path: Path) -> None:
     request, _, said = line.partition(" -> ")
     path = tmp_path / "requests.yml"
@@ -70,26 +50,13 @@ def test_a_command_in_which_values_were_left_out_is_not_run_as_it_is(mask_of: An
         hidden(Given(value=text, name="x"), mask_of)
 
 
-ARGUMENTS = """\
---body|abc -> --body|...
---env=A=b -> --env=A=...
---header=X: y -> --header=X: ...
---expect-json|{"a": "abcd"} -> --expect-json|{"a": "..."}
---blocks|3 -> --blocks|3
---variant|a:env=TOKEN=abc -> --variant|a:env=TOKEN=...
---variant|a:env=TOKEN=a=abc -> --variant|a:env=TOKEN=...
---variant=a:env:TOKEN=a=abc -> --variant=a:env:TOKEN=...
---variant|a=abc -> --variant|a...
---variant|a:ref=main -> --variant|a:ref=main"""
-
-
-@pytest.mark.parametrize("line", ARGUMENTS.splitlines())
+@each_row
 def test_a_command_line_is_kept_without_values(line: str) -> None:
     given, _, kept = line.partition(" -> ")
     assert masked_arguments(given.split("|"), Redactor(["abcd"])) == kept.split("|")
 
 
-@pytest.mark.parametrize(("answer", "is_secret"), [('{"echo": "secret"}', True), ('{"id": 3}', False)])
+@each_row
 def test_an_expected_answer_that_repeats_a_secret_is_one(answer: str, is_secret: bool) -> None:
     service = service_of(planned(f"{COMMAND_LINE} --body secret --expect-json '{answer}'"))
     expected = service.requests.requests[0].expect_json

@@ -12,6 +12,7 @@ from core.runtime import NATIVE
 from core.secret import revealed
 from core.user_service import App
 from tests.config.planning import COMMAND_LINE, SHAPED_LINE, command_of, planned, service_of, stored
+from tests.tables import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -51,17 +52,7 @@ def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
     assert again.systems["shop"].child_config["own"]["requests"]["requests"][0]["expect_json"] == [1]
 
 
-# Flags, the processes and threads of each cell, and how many services that is. Without workers in its command, a
-# service is started for each of its processes.
-TOPOLOGIES = """\
---service-command '{python} -m app {port} {threads} {workers}' --topology '8x1,4x2, 1x8' -> 8x1 4x2 1x8 -> 1 1 1
---service-command '{python} -m app {port} {threads}' --topology 8x1,4x2,1x8 -> 8x1 4x2 1x8 -> 8 4 1
---app a:b --server uvicorn --topology 4x1,1x1 -> 4x1 1x1 -> 1 1
---app a:b --server uvicorn --topology auto -> 1x1 2x1 4x1 8x1 -> 1 1 1 1
---app a:b --server gunicorn --topology auto -> 1x2 1x8 2x2 2x8 4x2 4x8 8x2 8x8 -> 1 1 1 1 1 1 1 1"""
-
-
-@pytest.mark.parametrize("line", TOPOLOGIES.splitlines())
+@each_row
 def test_a_topology_is_a_row_for_each_pair_and_an_application_has_one_event_loop_a_process_or_threads(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,16 +72,7 @@ def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     assert plan.systems["old"].child_config["own"]["prefix"] == "/v1"
 
 
-TARGETS = """\
-http://127.0.0.1:8000/ -> 127.0.0.1:8000
-http://example.test/a/b -> example.test:80 /a/b
-http://[::1]:8000 -> [::1]:8000
-http://localhost:65535 -> localhost:65535
-unix:/run/x.sock -> /run/x.sock
-tcp:127.0.0.1:9000 -> 127.0.0.1:9000"""
-
-
-@pytest.mark.parametrize("line", TARGETS.splitlines())
+@each_row
 def test_a_target_is_an_address_and_a_prefix(line: str) -> None:
     url, _, expected = line.partition(" -> ")
     found = target("it", url, "http", {})

@@ -14,6 +14,7 @@ from core.secret import revealed
 from core.user_service import App, Command, UserService
 from lab.user_service.command import Endpoint, command_environment, fill_placeholders
 from tests.config.planning import COMMAND_LINE, cells_of_one, command_of, parsed, planned, service_of, stored
+from tests.tables import each_row
 
 APP = "--app shop:app --server gunicorn"
 
@@ -113,7 +114,7 @@ def test_a_run_that_goes_on_gets_the_variables_of_each_variant_again() -> None:
     assert secrets_in_flags(parsed("--variant b:ref=x")) == []
 
 
-@pytest.mark.parametrize("ref", ["feat/ünï-code", "fix#12+x", "feature/v=2", "@"])
+@each_row
 def test_any_name_of_a_branch_is_a_ref(ref: str) -> None:
     plan = planned(f"{COMMAND_LINE} --variant a:ref={ref} --variant b:ref=main")
     assert variants(plan)["a"].ref == ref

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.loadgen.peers import GENERATORS, UNKNOWN, Load
 from tests.lab.python.fake_pythons import script
-from tests.tables import table
+from tests.tables import each_row, table
 
 URL = "http://127.0.0.1:1/"
 
@@ -33,19 +33,9 @@ def test_what_is_no_report_is_refused_with_what_was_printed(name: str) -> None:
 LOADS: dict[str, dict[str, Any]] = {
     "usual": {}, "fresh": {"keep_alive": False}, "timed": {"timed": True}, "single": {"connections": 1}
 }  # fmt: skip
-CALLS = """\
-usual: ab -q -k -n 1000 -c 21
-fresh: ab -q -n 1000 -c 21
-timed: ab -q -k -t 3 -n 600000 -c 21
-fresh: wrk -t2 -c21 -d3s -H Connection: close
-timed: wrk -t2 -c21 -d3s
-single: wrk -t1 -c1 -d3s
-usual: oha --no-tui --output-format json -n 1000 -c 21
-fresh: oha --no-tui --output-format json --disable-keepalive -n 1000 -c 21
-timed: oha --no-tui --output-format json -w -z 3s -c 21"""
 
 
-@pytest.mark.parametrize("line", CALLS.splitlines())
+@each_row
 def test_a_generator_is_called_as_its_documentation_says(line: str) -> None:
     kind, _, called = line.partition(": ")
     name = called.split()[0]

@@ -103,15 +103,7 @@ def test_the_warm_up_is_a_share_of_the_requests_or_of_the_duration_and_tells_who
     assert [words for words, call in zip(called, tool.calls[1:], strict=True) if words not in call] == []
 
 
-# What a generator does, and the reason that its client gives.
-FAILURES = """\
-echo no such host >&2; exit 3 | status 3: no such host
-kill -9 $$ | status -9
-echo something else | Complete requests
-echo Complete requests: 0; echo Failed requests: 0; echo Time taken for tests: 1 seconds | no answer"""
-
-
-@pytest.mark.parametrize("line", FAILURES.splitlines())
+@each_row
 def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, line: str) -> None:
     script, reason = line.split(" | ")
     tool.does("ab", f"[ $1 = -V ] && exit\n{script}")

@@ -18,6 +18,7 @@ from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.python.fake_pythons import pretend_uv, script
 from tests.lab.wheels import write_project, write_wheel
+from tests.tables import each_row
 
 FAKE_UV = """
 echo "$1 $2" >>"$LOG"
@@ -76,7 +77,7 @@ def make(log: Path, recipe: Recipe) -> Make:
     return lambda: environment(replace(recipe)).parent.parent
 
 
-@pytest.mark.parametrize("name", ["3.11", "3.14", "3.14t"])
+@each_row
 def test_an_environment_of_each_runtime_has_its_packages_their_byte_code_and_a_script_that_finds_its_interpreter(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,15 +228,7 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_private_file_to_whic
 # ---- what has a say in an environment -----------------------------------------------------------------------------
 
 
-NAMED = """\
--r inner.txt -> inner.txt
--c inner.txt -> inner.txt
--r middle.txt -> inner.txt
--c middle.txt -> inner.txt
-shop @ file://{folder}/shop-1.0-py3-none-any.whl -> shop-1.0-py3-none-any.whl"""
-
-
-@pytest.mark.parametrize("line", NAMED.splitlines())
+@each_row
 def test_a_file_that_the_requirements_name_has_a_say(recipe: Recipe, requirements: Path, line: str) -> None:
     """Also one that names itself as constraints."""
     named, changed = line.format(folder=requirements.parent).split(" -> ")

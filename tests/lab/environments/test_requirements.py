@@ -6,6 +6,7 @@ import pytest
 
 from core.messages import BadInput
 from lab.environments.requirements import Requirements, from_names, name_of, read
+from tests.tables import each_row
 
 FILE = """\
 # what the shop needs
@@ -39,17 +40,7 @@ def test_options_hold_for_all_and_an_entry_keeps_its_hashes(tmp_path: Path) -> N
     assert found.hashed
 
 
-NAMES = """\
-Flask==3.1.3 --hash=sha256:00 -> flask
-uvicorn[standard]>=0.30 -> uvicorn
-shop @ file:///home/me/shop -> shop
-./wheels/my_shop-1.0-py3-none-any.whl -> my-shop
-https://example.org/my_shop-1.0.tar.gz -> my-shop
-ruamel.yaml -> ruamel-yaml
-./shop -> ./shop"""
-
-
-@pytest.mark.parametrize("line", NAMES.splitlines())
+@each_row
 def test_an_entry_says_which_package_it_asks_for(line: str) -> None:
     entry, name = line.split(" -> ")
     assert name_of(entry) == name
@@ -62,7 +53,7 @@ def test_packages_may_be_named_one_by_one_but_not_an_option_or_nothing() -> None
             from_names([given])
 
 
-@pytest.mark.parametrize("text", ["-r requirements.txt", "-r ../x/requirements.txt", "-r more.txt"])
+@each_row
 def test_a_file_that_names_itself_is_refused_with_the_way_round_and_one_that_is_not_there_is_named(
     tmp_path: Path, text: str
 ) -> None:

@@ -28,6 +28,7 @@ from lab.run.slow import DEFAULT
 from systems import find
 from tests.contract.serving import small_cell
 from tests.lab.hosts.conftest import SECONDS, bench_across
+from tests.tables import each_row
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_an_agent_goes_on_while_a_child_lives_that_has_closed_both_streams(near:
     child.close()
 
 
-@pytest.mark.parametrize(("kind", "key"), [("python", "lines"), ("locks", "watched_ns")])
+@each_row
 def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
     if obstacle := obstacle_to(kind):
         pytest.skip(str(obstacle))

@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-import pytest
-
 from core.messages import NOTHING
 from lab.machine.machine_rules import disturbances, judge_machine
+from tests.tables import each_row
 
 SECOND_NS = 1_000_000_000
 QUIET: dict[str, Any] = json.loads("""{
@@ -26,21 +25,7 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
     assert [one.code for one in judge_machine({})] == [one.code for one in judge_machine(QUIET)]
 
 
-# What is changed, below `window` if the name begins with a dot, and how it is called.
-DISTURBING = """\
-.others={"cores": 8, "share": 0.0625, "busiest": {"make": 0.01}} -> other processes: 0.50 of 8 cores: make
-.steal=0.034 -> CPU steal: 3.4 %
-.swapped_pages=1 -> swapping: 1 memory page was
-.throttles=2 -> throttling: 2 times
-.quota_stalled_ns=50000000 -> quota throttling: 50 ms of 0.5 s
-governors=["performance", "powersave"] -> frequency governor: performance, powersave
-turbo=true -> turbo: on
-smt=true -> SMT: on:
-cores_quota=1.5 -> CPU quota: 1.5 of 8 cores
-aslr=0 -> address space randomisation: off"""
-
-
-@pytest.mark.parametrize("line", DISTURBING.splitlines())
+@each_row
 def test_what_disturbs_is_found_with_its_value_and_what_to_do(line: str) -> None:
     change, _, found = line.partition(" -> ")
     key, _, text = change.partition("=")

@@ -11,7 +11,7 @@ import pytest
 from core.messages import BadInput
 from lab.machine import host, quiet
 from lab.machine.quiet import Snapshot, TreeTimes, between, facts, snapshot
-from tests.tables import table
+from tests.tables import each_row, table
 
 MACHINES = table(__file__, "machines.yaml")
 WORKSTATION = MACHINES["WORKSTATION"]
@@ -66,23 +66,7 @@ def test_no_single_file_that_is_missing_or_odd_raises(root: Path) -> None:
         facts(0)
 
 
-# A fact, the files that there are, and one more. The quota is the smallest one up to the root.
-FOUND = """\
-turbo false | NONE | sys/devices/system/cpu/intel_pstate/no_turbo=1
-turbo true | NONE | sys/devices/system/cpu/cpufreq/boost=1
-turbo false | NONE | sys/devices/system/cpu/cpufreq/boost=0
-turbo true | POLICY | sys/devices/system/cpu/cpufreq/policy1/boost=1
-cores_quota null | NONE | proc/self/cgroup=3:cpuset:/
-cores_quota 0.5 | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=50000
-cores_quota "unlimited" | OLD | sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us=-1
-cores_quota 2.0 | CONTAINER | sys/fs/cgroup/cpu.max=200000 100000
-cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=max 100000
-cores_quota "unlimited" | CONTAINER | sys/fs/cgroup/cpu.max=odd
-cores_quota 0.5 | BELOW | sys/fs/cgroup/user.slice/shell.scope/cpu.max=50000 100000
-cores_quota 1.5 | BELOW | sys/fs/cgroup/user.slice/shell.scope/cpu.max=max 100000"""
-
-
-@pytest.mark.parametrize("line", FOUND.splitlines())
+@each_row
 def test_a_fact_is_found_in_the_files_of_every_driver_and_version(root: Path, line: str) -> None:
     told, there, more = line.split(" | ")
     name, value = told.split()

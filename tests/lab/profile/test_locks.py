@@ -22,6 +22,7 @@ from tests.campaign.test_exhaustion import ids
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import extension
 from tests.started import started
+from tests.tables import each_row
 
 PLANTED = Path(__file__).with_name("planted")
 DEADLINE_S = 60.0
@@ -135,7 +136,7 @@ def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
             pass
 
 
-@pytest.mark.parametrize("name", ["3.14", "3.14t", "3.15", "3.15t"])
+@each_row
 def test_a_stack_is_read_with_lines_and_functions_also_of_a_file_in_chinese(tmp_path: Path, name: str) -> None:
     executable = runtime_or_skip(name).interpreter.executable
     script = tmp_path / "服务.py"

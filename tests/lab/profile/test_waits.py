@@ -1,10 +1,9 @@
 """Hits of probes and samples of stacks, joined by hand-made times."""
 
-import pytest
-
 from lab.profile.frames import RawFrame, ThreadStack
 from lab.profile.lock_waits import LOCK, UNREAD, OwnerReading, WaitSpan, WaitTimeline, wait_samples
 from lab.profile.uprobes import Hit
+from tests.tables import each_row
 
 PID, TID, DICT, US = 10, 11, 0xD1C7, 1000
 PUT, GET = (RawFrame(1, 2, 0),), (RawFrame(3, 4, 0),)
@@ -22,16 +21,7 @@ def wait(start_us: int, end_us: int, mutex: int = DICT) -> WaitSpan:
     return WaitSpan(PID, TID, mutex, start_us * US, end_us * US)
 
 
-HITS = """\
-lock 0 7, lock 1 7, locked 50 0, locked 51 0 -> wait 0 51 7, stood 0
-lock 0 7, locked 4 0 -> stood 0
-lock 0 7, lock 100 8, locked 150 0, locked 160 0 -> wait 100 150 8, stood 0
-stop 5 1, lock 6 2, locked 30 0, stopped 40 0, started 55 0 -> stop 5 55 0, stood 15
-stop 5 1, stop 6 1, stopped 40 0, stopped 41 0, started 55 0, started 56 0 -> stop 6 55 0, stood 14
-stop 5 1, lock 2000000 7, locked 2000100 0 -> wait 2000000 2000100 7, stood 0"""
-
-
-@pytest.mark.parametrize("case", HITS.splitlines())
+@each_row
 def test_hits_become_waits_and_stops(case: str) -> None:
     """Hits have a time in us and their first argument, a wait has its begin, its end and its mutex.
 

@@ -7,6 +7,7 @@ import pytest
 
 from core.messages import BadInput
 from lab.project.application import find_application, inspect_application
+from tests.tables import each_row
 
 MODULE = """
 import os, sys
@@ -48,21 +49,9 @@ variable = Flask() if os.environ.get("SHOP") == "1" else None
 def dies():
     os._exit(3)
 """
-SEEN = """\
-over_wsgi wsgi
-over_asgi asgi
-flask wsgi
-starlette asgi
-wrapped asgi
-create_app wsgi factory
-create_app() wsgi factory
-Place.app asgi
-variable wsgi
-aiohttp
-number"""
 
 
-@pytest.mark.parametrize("line", SEEN.splitlines())
+@each_row
 def test_an_application_is_known_by_how_it_is_called(line: str, tmp_path: Path) -> None:
     name, interface, factory = (*line.split(), "", "")[:3]
     (tmp_path / "shop.py").write_text(MODULE)
@@ -83,17 +72,7 @@ def test_what_cannot_be_looked_at_is_refused_with_the_reason(tmp_path: Path) -> 
             inspect_application(name, Path(sys.executable), tmp_path, {})
 
 
-# What is in web.py, what is said of it and what to do.
-ERRORS = """\
-import json\\nimport nowhere.at_all\\n -> 2: ModuleNotFoundError -> package of nowhere to the
-x = 1\\n\\ndef f(:\\n -> 3: SyntaxError:  -> Correct this file
-import os\\nos.environ['NO_SUCH']\\n -> 2: KeyError: 'NO_SUCH' -> set it with --env
-import json\\njson.loads('')\\n -> 2: JSONDecodeError -> Correct this error
-import shop.none\\n -> 1: ModuleNotFoundError -> Correct this error
-raise OSError('two \\\\n lines.') -> 1: OSError: two lines. Correct -> Correct this error"""
-
-
-@pytest.mark.parametrize("line", ERRORS.splitlines())
+@each_row
 def test_an_error_in_the_project_is_told_with_file_line_and_what_to_do(line: str, tmp_path: Path) -> None:
     text, said, remedy = line.replace("\\n", "\n").split(" -> ")
     (tmp_path / "shop.py").write_text(MODULE)
@@ -107,25 +86,7 @@ def test_an_error_in_the_project_is_told_with_file_line_and_what_to_do(line: str
         assert "MODULE:NAME" not in str(caught.value)
 
 
-# A file of a project, its text, and the application. A usual name counts at the top of a usual file. In other modules,
-# only a framework's application counts, and none of the tests.
-FOUND = """\
-shop/wsgi.py app = Flask(__name__) -> shop.wsgi:app
-shop/wsgi.py import x\\n\\napplication: Application = x.application() -> shop.wsgi:application
-shop/wsgi.py async def app(scope, receive, send): ... -> shop.wsgi:app
-shop/wsgi.py def create_app(config=None):\\n    app = Flask() -> shop.wsgi:create_app
-shop/wsgi.py if app == 3:\\n    app = 4 ->
-shop/wsgi.py app.run()\\napp == 3 ->
-shop/web.py app = FastAPI(lifespan=lifespan) -> shop.web:app
-service.py application: Flask = flask.Flask(__name__) -> service:application
-shop/__init__.py def create_app(): -> shop:create_app
-shop/cli.py app = typer.Typer() ->
-shop/deep/web.py app = FastAPI() ->
-tests/web.py app = FastAPI() ->
-conftest.py def create_app(): ->"""
-
-
-@pytest.mark.parametrize("line", FOUND.splitlines())
+@each_row
 def test_an_application_is_found_in_a_usual_file_or_by_its_framework_in_any_module(line: str, tmp_path: Path) -> None:
     place, _, name = line.replace("\\n", "\n").partition(" ->")
     file, _, text = place.partition(" ")

@@ -15,6 +15,7 @@ from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import EXTENSION, SUPPORTED, extension
 from tests.lab.wheels import wheel, write_project
+from tests.tables import each_row
 
 HAVE_UV = uv.find() is not None
 pytestmark = pytest.mark.skipif(not HAVE_UV, reason="audit installs with uv, which was not found; make setup has it")
@@ -70,18 +71,7 @@ def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, PackageFin
         assert findings[name].passes
 
 
-# A package, what is wrong with it, and the module that did it. The second one does it by what it needs.
-WRONG = """\
-holding | gil holding._held | importing holding switches the GIL on because holding loads holding._held
-leaning | gil holding._held | importing leaning switches
-raising | import fails | importing raising fails: ModuleNotFoundError: No module named 'nothing_of
-dying | import fails | importing dying fails: the interpreter exited with status 7
-warning | warns | RuntimeWarning: not thread-safe
-shop | no wheel | shop 1.0 has no wheel
-nowhere | not installable | Because nowhere was not found"""
-
-
-@pytest.mark.parametrize("line", WRONG.splitlines())
+@each_row
 def test_what_is_wrong_with_a_package_is_told_with_the_module_that_did_it_and_the_others_are_looked_at(
     findings: dict[str, PackageFinding], line: str
 ) -> None:

@@ -13,6 +13,7 @@ from lab.project import commits
 from lab.project.commits import check_out, with_commits
 from tests.config.planning import COMMAND_LINE, planned
 from tests.lab.run.test_runs import NOBODY, git
+from tests.tables import each_row
 
 COMMIT = f"{NOBODY} commit --quiet -m"
 
@@ -48,7 +49,7 @@ def test_a_commit_is_copied_once_and_the_work_tree_stays_as_it_is(repository: Pa
     assert sorted(path.name for path in shop.parent.iterdir()) == [".gitattributes", "shop"]
 
 
-@pytest.mark.parametrize("ref", ["gone", "HEAD:shop", "main..old"])
+@each_row
 def test_what_is_no_commit_is_told_with_its_name(repository: Path, ref: str) -> None:
     with pytest.raises(BadInput, match=rf"{ref} is no commit, branch or tag of the repository of .*Name one"):
         check_out(repository, ref)

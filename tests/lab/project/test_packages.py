@@ -10,6 +10,7 @@ from lab.project import packages
 from lab.project.packages import PythonBound, python_bound, read_dependencies
 from lab.python import uv
 from tests.lab.wheels import BACKEND, PROJECT, wheel
+from tests.tables import each_row
 
 NO_NETWORK = message("no network: {symptom}", symptom="unreachable", code=uv.NETWORK)
 NEEDS_UV = pytest.mark.skipif(uv.find() is None, reason="needs uv")
@@ -211,18 +212,7 @@ def test_a_project_of_setuptools_or_poetry_is_read_by_its_own_backend_and_what_u
         read_dependencies(tmp_path)
 
 
-BOUNDS = """\
->=3.11,<3.14 -> 3.11 3.13
->=3.11 <3.14 -> 3.11 3.13
-^3.11 -> 3.11 3.13 3.14t 3.15
-~3.13 -> 3.13
-~3.13.2 || 3.15.* -> 3.13 3.15
->=3.14.2 -> 3.14t 3.15
-3.11 -> 3.11
-* -> 3.11 3.13 3.14t 3.15"""
-
-
-@pytest.mark.parametrize("line", BOUNDS.splitlines())
+@each_row
 def test_a_bound_accepts_versions_by_the_standard_or_by_poetrys_rules(line: str) -> None:
     """Source: packaging.python.org, version specifiers; python-poetry.org, dependency specification."""
     text, accepted = line.split(" -> ")
@@ -230,15 +220,7 @@ def test_a_bound_accepts_versions_by_the_standard_or_by_poetrys_rules(line: str)
     assert " ".join(name for name in ("3.11", "3.13", "3.14t", "3.15") if bound.accepts(RuntimeName(name))) == accepted
 
 
-PLACES = """\
-pyproject.toml | [project]\\nrequires-python = "<3.14"
-pyproject.toml | [tool.poetry.dependencies]\\npython = "<3.14"
-pylock.toml | requires-python = "<3.14"
-setup.cfg | [options]\\npython_requires = <3.14  # for now
-setup.py | setup(python_requires='<3.14')"""
-
-
-@pytest.mark.parametrize("line", PLACES.splitlines())
+@each_row
 def test_the_bound_on_python_is_found_in_each_kind_of_project(tmp_path: Path, line: str) -> None:
     file, text = line.replace("\\n", "\n").split(" | ")
     assert python_bound(tmp_path) == PythonBound()

@@ -14,6 +14,7 @@ from core.messages import ChildFailed, message, verbatim
 from lab.folders import Sandbox
 from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
+from tests.tables import each_row
 
 DEADLINE_S = 20.0
 BEFORE, AT_END = message("before it was ready", code="early"), message("at the end")
@@ -76,7 +77,7 @@ def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end_and_a
     assert (json.loads(first), others) == ({"cell": "一"}, ["go", "x" * 1_000_000, ""])
 
 
-@pytest.mark.parametrize("line", ["[1, 2]", "{", "\udcff", '{"result": {}}'])
+@each_row
 def test_a_line_that_is_no_json_object_or_not_the_one_that_is_due_fails_the_child_and_is_shown(
     children: Children, line: str
 ) -> None:

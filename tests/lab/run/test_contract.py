@@ -80,27 +80,7 @@ def test_all_that_is_missing_is_named(names: str) -> None:
             take_service_result(CHILD, line)
 
 
-WRONG = """\
-{"answered": true} -> True as answered
-{"answered": 1.0} -> 1.0 as answered
-{"answered": "1"} -> '1' as answered
-{"answered": null} -> None as answered
-{"answered": 2} -> 2 as answered, but docs/child-contract.md requires a number of answered requests of at most 1, the cl
-{"completion_ns": 1.0} -> 1.0 as completion_ns
-{"gil_enabled_end": 0} -> 0 as gil_enabled_end
-{"gil_enabled_end": null} -> None as gil_enabled_end
-{"errors": {"503": "2"}} -> {'503': '2'} as errors
-{"errors": {"503": true}} -> {'503': True} as errors
-{"errors": {"503": -1}} -> {'503': -1} as errors
-{"client_id": 7} -> 7 as client_id, but docs/child-contract.md requires a known key
-{"mine": 3} -> 3 as mine, but docs/child-contract.md requires a known key
-{"wrong": 2} -> 2 as wrong, but docs/child-contract.md requires a number of wrong answers of at most 1, the total
-{"slices": {"width_ns": 0, "start_ns": 0, "counts": [1]}} -> slices
-{"slices": {"width_ns": 50000000, "start_ns": 0, "counts": []}} -> slices
-{"slices": {"width_ns": 50000000, "start_ns": null, "counts": [1]}} -> slices"""
-
-
-@pytest.mark.parametrize("line", WRONG.splitlines())
+@each_row
 def test_what_cannot_be_is_refused_with_its_name(line: str) -> None:
     said, complained = line.split(" -> ")
     assert complained in complaint(client(**json.loads(said)))
@@ -131,17 +111,7 @@ def test_a_client_ends_between_its_release_and_its_last_line(key: str, value: in
         check_times(CHILD, line(**result | {key: value}), window, 1)
 
 
-# What the only client said beside its 2 answers, how many requests each service counted, and which sum is wrong.
-LOADS = """\
-{} | 1 1 |
-{"errors": {"timeout": 1}} | 5 |
-{"wrong": 1} | 0 |
-{"said": {}} | 3 |
-{} | 1 | 1
-{} | 3 | 3"""
-
-
-@pytest.mark.parametrize("case", LOADS.splitlines())
+@each_row
 def test_services_answered_what_clients_were_answered(case: str) -> None:
     said, counts, refused = case.split("|")
     client = line(**{"answered": 2, "requests": 2} | json.loads(said))
@@ -166,15 +136,7 @@ def test_a_child_of_the_right_version_or_of_another_language_is_taken_with_what_
         check_runtime(NATIVE, {service: {"runtime": {"program": "mine", "version": 3}}})
 
 
-# When the first slice of 50 ms begins, in ns, how many answers each has, and whether that can be.
-SLICES = """\
-950000000 [0, 1] -> right
-899999999 [1] -> before the window
-1000000000 [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] -> after the window
-1000000000 [2] -> more than it had"""
-
-
-@pytest.mark.parametrize("case", SLICES.splitlines())
+@each_row
 def test_answers_by_time_are_those_of_the_window(case: str) -> None:
     said, _, judged = case.partition(" -> ")
     start_ns, _, counts = said.partition(" ")
@@ -189,19 +151,7 @@ def of_route(answered: int, **other: Any) -> dict[str, Any]:
     return {"requests": answered, "answered": answered, "errors": {}, "latency": latency(*[5] * answered), **other}
 
 
-# The answers of each route and what else it says, where one has latencies in ns; a client without routes says null.
-ROUTES = """\
-null -> did not send routes,
-[[2, {}]] -> requires one object for each of the 2 routes
-[[1, {}], [2, {}]] -> sent 3 as routes: requests, but docs/child-contract.md requires a sum of 2
-[[1, {}], [0, {"requests": 1}]] -> 1 as routes: answered
-[[1, {}], [1, {"errors": {"closed": 1}}]] -> {'closed': 1} as routes: errors
-[[1, {}], [1, {"latency": [6]}]] -> 11 as routes: latency.histogram.total_ns
-[[1, {}], [1, {"latency": {"count": 1}}]] -> as routes[1].latency, but docs/child-contract.md requires a valid histogram
-[[1, {}], [1, {"mine": 1}]] -> 1 as routes[1].mine"""
-
-
-@pytest.mark.parametrize("case", ROUTES.splitlines())
+@each_row
 def test_routes_add_up_to_what_the_client_counts(case: str) -> None:
     said, complained = case.split(" -> ")
     routes = json.loads(said.replace("[6]", json.dumps(latency(6))))

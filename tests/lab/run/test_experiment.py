@@ -35,6 +35,7 @@ from record.saved_run import NOT_TRIED, CellResult, Run
 from systems import find
 from tests.config.planning import planned
 from tests.reports.sample import faulty
+from tests.tables import each_row
 
 SEED = 7
 FACTS = {"version": "3.14.7", "build": "(main)", "gil_disabled_build": False}
@@ -164,7 +165,7 @@ def test_a_run_that_goes_on_has_not_finished_and_one_whose_time_is_over_measures
     assert journal.load().finished_at == ""
 
 
-@pytest.mark.parametrize(("services", "size"), [(20, 6), (70, 2)])
+@each_row
 def test_the_values_of_a_sweep_take_turns_unless_they_are_too_many_processes(
     services: int, size: int, journal: Journal
 ) -> None:
@@ -320,18 +321,7 @@ def test_runs_get_seeds_and_folders_of_their_own_also_two_of_one_second(journal:
 # ---- open files ----------------------------------------------------------------------------------------------------
 
 
-# Flags and how many files are needed: at least and below. --num-multi-socket sockets, to each of which a client is
-# connected, or to its own, or to none that is kept for long; then services, the orchestrator's own, and connections.
-FILES = """\
---system 4 --num-api-services 2 --num-clients 200 --num-multi-socket 10 -> 2010 4000
---system 4 --num-api-services 2 --num-clients 200 --num-multi-socket 10 --client-binding pinned -> 210 2000
---system 1 --num-api-services 2 --num-clients 200 -> 0 2000
---system 2 --num-api-services 1000 --num-clients 1 -> 1000 5000
---system 1 --num-api-services 500 --num-clients 500 -> 3000 5000
---system echo-libuv --num-api-services 1 --num-clients 2 --num-connections-per-client 1000 -> 2000 2200"""
-
-
-@pytest.mark.parametrize("line", FILES.splitlines())
+@each_row
 def test_room_is_made_for_the_process_that_needs_most_files(line: str) -> None:
     flags, _, bounds = line.partition(" -> ")
     least, below = map(int, bounds.split())

@@ -31,17 +31,7 @@ def lack(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     monkeypatch.setattr(native_builds, "missing", lambda name: NEEDS_CARGO if name in names else NOTHING)
 
 
-# What is missing, systems, runtimes, and the cells that are left. Python servers that only the native client can call
-# need it, too. Where a plan has no cell under native, native is no runtime of the plan.
-LACKING = """\
-echo-libuv | echo-libuv,echo-tokio,echo-asyncio | native,3.14 | echo-tokio/native echo-asyncio/3.14
-loadgen | echo-asyncio,2 | native,3.14 | 2/3.14
-calc-service | 1,2 | native,3.14 | 1/3.14 2/3.14
-calc-service | 1 | native |
-loadgen | 2 --client-runtime native | 3.14 |"""
-
-
-@pytest.mark.parametrize("line", LACKING.splitlines())
+@each_row
 def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
     here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

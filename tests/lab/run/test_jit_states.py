@@ -3,25 +3,13 @@
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from core.runtime import RuntimeName
 from lab.run.cell_processes import note_jit_states
 from lab.run.measured_runtimes import UserServiceRuntime
-
-# What processes report, the runtime, whether its interpreter has a JIT, and whether the JIT is known to have been on.
-STATES = """\
- -> 3.14+jit True None
-3.13.1 1 -> 3.14+jit True None     a process of another Python
-3.14.7 1, 3.14.7 1 -> 3.14+jit True True
-3.14.7 1, 3.14.7 0 -> 3.14+jit True False
-3.14.7 0 -> 3.14 True False
-3.14.7 1, 3.14.7 0 -> 3.14 True True
- -> 3.14 True None
- -> 3.14 False False"""
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("line", STATES.splitlines())
+@each_row
 def test_a_jit_that_no_process_reported_is_unknown_unless_there_is_none(line: str) -> None:
     said, _, rest = line.partition(" -> ")
     reported = [one.encode() for one in said.split(", ") if one]

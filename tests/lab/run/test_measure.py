@@ -90,15 +90,7 @@ def test_answers_that_are_missing_wrong_or_errors_fail_the_cell_and_stay_counted
     assert {name: getattr(result, name) for name in counts} == counts
 
 
-# What a system is to do, the GIL of service and client, and the children that the reason names.
-GILS = """\
-leave on on -> Service Client
-turn off on ->
-turn off off -> Client
-turn on on -> Service"""
-
-
-@pytest.mark.parametrize("line", GILS.splitlines())
+@each_row
 def test_a_gil_that_is_not_what_the_system_says_makes_the_cell_invalid(scripted: Scripted, line: str) -> None:
     """A system may have a client that is to turn it on. tests/contract/test_systems.py has real ones, of each role."""
     states = {"on": GIL_ON, "off": GIL_OFF}

@@ -16,6 +16,7 @@ from core import parent
 from core.messages import BadInput
 from lab.folders import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
 from tests.started import Started, started
+from tests.tables import each_row
 
 DEADLINE_S = 20.0
 
@@ -120,7 +121,7 @@ def test_a_folder_of_a_users_files_goes_with_its_lock(temporary: Path, is_free: 
         assert files.exists() is not is_free
 
 
-@pytest.mark.parametrize("spare", [0, -1])
+@each_row
 def test_a_folder_too_long_for_sockets_is_refused_with_a_remedy_and_leaves_nothing(
     short_folder: Path, monkeypatch: pytest.MonkeyPatch, spare: int
 ) -> None:

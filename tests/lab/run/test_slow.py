@@ -3,14 +3,13 @@
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from core.system import CLIENT, SERVICE
 from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import TimeWindow
 from lab.run.slow import COLLECTION, slow_requests
 from record.child_lines import SlowRequests
 from record.result_parts import Slow, SlowCause
+from tests.tables import each_row
 
 SECOND = TimeWindow(start_ns=0, end_ns=1_000_000)
 
@@ -28,19 +27,6 @@ def collections(*services: list[tuple[int, int]]) -> dict[str, list[CumulativeTi
     return {COLLECTION: [*map(CumulativeTime.of_spans, services)]}
 
 
-# A timeline, a start, an end, and how much the timeline covers in between.
-COVERED = """\
-spans 0 10 0
-spans 0 12 2
-spans 12 35 18
-spans 25 30 0
-spans 0 99 25
-spans 40 50 0
-nothing 0 9 0
-sampled 0 100 0
-sampled 0 150 25    between two looks time goes evenly
-sampled 150 300 25
-sampled 300 900 0"""
 TIMELINES = {
     "spans": CumulativeTime.of_spans([(30, 40), (10, 20), (15, 25), (16, 18)]),
     "nothing": CumulativeTime.of_spans([]),
@@ -48,7 +34,7 @@ TIMELINES = {
 }
 
 
-@pytest.mark.parametrize("line", COVERED.splitlines())
+@each_row
 def test_a_timeline_adds_up_what_it_covers(line: str) -> None:
     name, start_ns, end_ns, covered_ns, *_ = line.split()
     assert TIMELINES[name].within_ns(int(start_ns), int(end_ns)) == int(covered_ns)

@@ -18,6 +18,7 @@ from lab.run.cell_processes import Bench
 from lab.run.stress_rounds import SWITCH_INTERVAL_S, group_stacks, learn_check
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import planned
+from tests.tables import each_row
 
 SERVICE = f"{{python}} {REPOSITORY / 'tests' / 'lab' / 'run' / 'stress_service.py'} {{port}}"
 on_linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
@@ -107,17 +108,7 @@ Current thread 0x03 [python] (most recent call first):
     )
 
 
-ANSWERS = """\
-200 {"id": 3} | 200 {"id": 3} | 200 {"id": 3} -> body 200 {"id": 3}
-404 no | 404 no | 404 no -> body 404
-200 {"id": 3, "at": 1} | 200 {"id": 3, "at": 2} -> common 200 {"id": 3}
-200 {"a": {"b": 1, "c": 2}} | 200 {"a": {"b": 1}} -> common 200 {"a": {"b": 1}}
-200 {"at": 1} | 200 {"at": true} -> status 200
-201 | 409 -> status 200
- -> status 200"""
-
-
-@pytest.mark.parametrize("line", ANSWERS.splitlines())
+@each_row
 def test_what_all_answers_have_in_common_is_expected(line: str) -> None:
     said, _, expected = line.partition(" -> ")
     answers = []

@@ -14,6 +14,7 @@ from record.child_lines import ClientLine, FirstWrong
 from record.decode import decoded
 from tests.config.planning import planned
 from tests.lab.scripted_children import latency
+from tests.tables import each_row
 
 MS = 1_000_000
 
@@ -24,17 +25,7 @@ def line(**counted: Any) -> ClientLine:
     return decoded({**counts, **counted}, ClientLine)
 
 
-# Cycle and tail of the slowest arm, duration of a cell, then slices of which length and lead; in ms but for the number.
-SLICES = """\
-0.2 0.2 1000 -> 10 100 5.2       40 cycles take 8 ms, so the shortest slice, with the shortest lead
-10 10 1000 -> 2 500 90           40 cycles take 400 ms; 8 cycles before, and one in which connections begin
-1 150 3000 -> 4 750 151          four times the longest requests, and a lead as long as they are
-100 100 3000 -> 1 3000 250       40 cycles take 4 s, so one after the other; the longest lead of 8 cycles
-600 600 2000 -> 1 2400 1200      longer than the duration: four times the longest requests
-20 12000 2000 -> 1 30000 12020   not 48 s: the longest cell"""
-
-
-@pytest.mark.parametrize("line", SLICES.splitlines())
+@each_row
 def test_a_slice_holds_forty_cycles_and_four_of_the_longest_requests_or_arms_are_measured_one_after_the_other(
     line: str,
 ) -> None:
@@ -61,23 +52,7 @@ def test_what_turns_out_much_longer_than_expected_is_expected_from_then_on_each_
     assert expected.grown(Pace(cycle_ns=150 * MS, tail_ns=160 * MS), 1.25) == expected
 
 
-# Answers in a window of 1 s over 16 connections, their mean and the client's own time between them in ms, connections
-# x ms of requests under way at the start and beyond the end, and whether these fit together.
-LITTLE = """\
-1600 10  0    0    0 right
- 800 10 10    0    0 right
-1600 10 10    0    0 wrong
-  64 600 0    0    0 wrong   four requests of 600 ms in 1 s for each connection
-  27 600 0    0    0 right
-  16 600 0 6400    0 right   requests of the lead last until 0.4 s
-  32 600 0    0 3200 right   the second request of each connection ends at 1.2 s
-  16 600 0    0    0 wrong   the requests of the lead, or the second ones, are missing
-1440 10  0    0    0 wrong   10 % of the requests are missing
-1530 10  0    0    0 wrong   4 % of them
-1570 10  0    0    0 right"""
-
-
-@pytest.mark.parametrize("case", LITTLE.splitlines())
+@each_row
 def test_throughput_and_latency_obey_littles_law(case: str) -> None:
     answered, mean_ms, between_ms, held_ms, beyond_ms = map(int, case.split()[:5])
     client = {
@@ -128,15 +103,7 @@ def test_what_a_service_used_is_without_its_idle_time_and_by_the_share_of_answer
     assert (used.max_rss_bytes, used.run_queue_ns) == (9, None)
 
 
-# Flags, and the beginning of what is against turns.
-ORDERS = """\
---runtime 3.14,3.14t ->
---runtime 3.14,3.14t --duration 0 --num-requests-per-client 9 -> number of requests
---runtime 3.14 -> only one arm
---runtime 3.14,3.14t --order sequential -> --order sequential"""
-
-
-@pytest.mark.parametrize("line", ORDERS.splitlines())
+@each_row
 def test_arms_take_turns_unless_something_is_against_it_which_is_named(line: str) -> None:
     flags, _, words = line.partition(" ->")
     ordered = choose_arm_order(planned(f"--system 2 {flags}"))

@@ -11,6 +11,7 @@ import pytest
 from lab.user_service import holders
 from lab.user_service.holders import serving
 from tests.started import started
+from tests.tables import each_row
 
 LISTENER = """
 import os, socket, sys
@@ -35,15 +36,7 @@ def listening(family: str, host: str) -> Iterator[tuple[set[int], str]]:
         process.process.communicate("\n")
 
 
-PLACES = """\
-AF_INET 127.0.0.1 127.0.0.1
-AF_INET 127.0.0.1 localhost
-AF_INET 0.0.0.0 127.0.0.1
-AF_INET6 ::1 [::1]
-AF_INET6 :: 127.0.0.1"""
-
-
-@pytest.mark.parametrize("line", PLACES.splitlines())
+@each_row
 def test_all_processes_with_the_listening_socket_serve_a_port_unless_they_only_pass_connections_on(
     monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

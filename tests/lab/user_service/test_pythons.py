@@ -10,6 +10,7 @@ from lab.run import feasible
 from lab.user_service import service_child as module
 from lab.user_service.process_memory import PythonProcess, python_process
 from lab.user_service.service_child import pythons_in
+from tests.tables import each_row
 
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
 BACK = PythonProcess(label="3.14.7t", gil_enabled=True)
@@ -20,18 +21,9 @@ PROCESSES = {
     "back": BACK,
     "silent": PythonProcess(label="3.14.7t", gil_enabled=None),
 }
-# Processes, the expected Python, and which Pythons there are and whether their GIL is on.
-FOUND = """\
-none none | 3.14.7t | None
-off back | 3.14.7t | True 3.14.7t
-off silent | 3.14.7t | None 3.14.7t
-back silent | 3.14.7t | True 3.14.7t
-old off | 3.14.7t | False 3.11.2 3.14.7t
-old | 3.14.7t | True 3.11.2
-old off | | True 3.11.2 3.14.7t"""
 
 
-@pytest.mark.parametrize("line", FOUND.splitlines())
+@each_row
 def test_the_gil_is_that_of_the_measured_python_and_unknown_where_one_does_not_tell(
     monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from core.request_plan import Request
 from record.saved_run import CellResult
@@ -30,19 +29,7 @@ def cells(factor: float = 1.0, blocks: int = 10, spread: float = 1.0, bad: str =
     return [*measured, faulty(CELL, blocks + 1, bad, "why")] if bad else measured  # type: ignore[arg-type]
 
 
-# How the runs A and B differ from the usual one, the outcome, and what is said.
-OUTCOMES = """\
-{} | {"factor": 1.2} -> slower: slower; median times: 2.001 ms -> 2.401 ms, ratio 0.833 [
-{"bad": "failed"} | {} -> passed: equivalent
-{"spread": 30} | {"factor": 1.01, "spread": 30} -> open: includes 1 and reaches beyond
-{"spread": 8} | {"factor": 0.98, "spread": 8} -> passed: inconclusive
-{} | {"factor": 0.5, "bad": "failed"} -> open: in run B, 1 of 11 blocks failed: why.
-{} | {"blocks": 0, "bad": "invalid"} -> open: (median times: 2.001 ms -> -): in run B, 1 of 1 block invalid: why.
-{"blocks":3,"spread":30} | {"factor":1.2,"blocks":3,"spread":30} -> open: no interval can be computed from 3 blocks
-{"factor": 0.09} | {"factor": 0.09} -> open: the measured time is less than"""
-
-
-@pytest.mark.parametrize("line", OUTCOMES.splitlines())
+@each_row
 def test_a_cell_is_slower_passes_or_is_open(line: str) -> None:
     runs, outcome, says = re.fullmatch("(.*) -> ([a-z]+): (.*)", line).groups()  # type: ignore[union-attr]
     a, b = (run(cells(**json.loads(values))) for values in runs.split(" | "))

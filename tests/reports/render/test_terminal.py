@@ -15,6 +15,7 @@ from reports.parts.answer import labelled
 from reports.render.console import terminal, wrapped
 from reports.render.terminal import print_table
 from reports.tables import col, table
+from tests.tables import each_row
 
 CHINESE = "去掉全局解释锁（GIL）后，系统 4 的速度是原来的 1.31 倍 [1.26, 1.37]；自由线程构建本身多耗时 6 %。"
 STATES = ("running on a core", "runnable, no core", "GIL", "lock wait", "I/O wait", "idle [share of all time]")
@@ -36,7 +37,7 @@ def printed(shown: Table, width: int) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("width", [140, 80, 60, 40])
+@each_row
 def test_a_table_that_does_not_fit_keeps_all_its_cells_and_words(width: int) -> None:
     text = printed(wide(), width)
     tokens = re.split(r"[\s:]+", text)
@@ -45,7 +46,7 @@ def test_a_table_that_does_not_fit_keeps_all_its_cells_and_words(width: int) -> 
     assert max(len(line.rstrip()) for line in text.splitlines()) <= width
 
 
-@pytest.mark.parametrize("width", [80, 40, 20])
+@each_row
 def test_notes_on_a_narrow_terminal_break_between_words_only(width: int) -> None:
     command = "python runner.py --resume reports/out/20261128T185833-own --blocks +3"
     text = printed(labelled([(verbatim("Next"), verbatim(command)), (verbatim("Caution"), verbatim("build"))]), width)
