@@ -1,11 +1,15 @@
 """What tests of several packages stand on: the runtimes that are here, and a sandbox for real processes."""
 
+import fcntl
 import os
 import re
+import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from functools import cache
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -99,6 +103,16 @@ def short_folder() -> Iterator[Path]:
     """A new folder whose path leaves room for Unix sockets (pytest's tmp_path may not)."""
     with tempfile.TemporaryDirectory(prefix="g-", dir="/tmp") as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def postgres() -> Iterator[None]:
+    """PostgreSQL, as Debian installs it, for one test at a time: a run would count another test's as a stranger's."""
+    if not (shutil.which("initdb") or glob("/usr/lib/postgresql/*/bin/initdb")):
+        pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
+    with Path(sys.prefix, "postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

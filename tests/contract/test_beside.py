@@ -2,9 +2,7 @@
 
 import os
 import re
-import shutil
 import sys
-from glob import glob
 from pathlib import Path
 from signal import SIGKILL
 from typing import Any
@@ -55,13 +53,6 @@ def folder(short_folder: Path) -> Path:
     (short_folder / "service.py").write_text(SERVICE)
     (short_folder / "listening.py").write_text(LISTENING)
     return short_folder
-
-
-@pytest.fixture
-def postgres() -> None:
-    """PostgreSQL with its clients, as Debian installs it."""
-    if not (shutil.which("initdb") or glob("/usr/lib/postgresql/*/bin/initdb")) or not shutil.which("psql"):
-        pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
 
 
 def own_flags(runtime: Runtime, ask: str, *more: str) -> list[str]:

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,9 @@ PASSWORD = re.compile(r"postgres:(?!\{password\})[^@\s]+@")
 
 
 def test_the_application_is_measured_with_its_database_which_is_counted_apart_and_of_which_nothing_stays(
-    short_folder: Path,
+    short_folder: Path, postgres: None
 ) -> None:
     runtime = runtime_or_skip("3.14t")
-    if not (shutil.which("initdb") or [*Path("/usr/lib/postgresql").glob("*/bin/initdb")]):
-        pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
     short_folder.chmod(0o711)  # the user of a database may enter
     files = dict(zip(("shop.py", "seed.py"), blocks(PAGE, "py"), strict=True))
     files["requirements.txt"], *_ = blocks(PAGE, "text")
